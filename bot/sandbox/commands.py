@@ -1,0 +1,172 @@
+"""Running one command to its end: its output bounded, its time limited, none of its processes left behind."""
+
+from __future__ import annotations
+
+import math
+import os
+import selectors
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from bot.errors import SandboxError
+from bot.sandbox import Completed, Limits
+
+KEEPER = Path(__file__).with_name("keeper.py")
+CHUNK = 1 << 16
+GRACE_S = 20.0
+"""How long past its limit a command's keeper may take to end everything before it is ended itself."""
+
+
+class Excerpt:
+    """The beginning and the end of a stream, together at most `limit` bytes."""
+
+    def __init__(self, limit: int) -> None:
+        self._half = max(limit // 2, 1)
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._seen = 0
+
+    def add(self, data: bytes) -> None:
+        """Take the stream's next bytes."""
+        self._seen += len(data)
+        room = self._half - len(self._head)
+        self._head += data[:room] if room > 0 else b""
+        self._tail += data[max(room, 0) :]
+        if len(self._tail) > 2 * self._half:
+            del self._tail[: -self._half]
+
+    def text(self) -> str:
+        """Return the stream's text; where its middle was cut, it says how much."""
+        tail = self._tail[-self._half :]
+        cut = self._seen - len(self._head) - len(tail)
+        if not cut:
+            return (self._head + tail).decode(errors="replace")
+        head_text, tail_text = self._head.decode(errors="replace"), tail.decode(errors="replace")
+        return f"{head_text}\n[... {cut} bytes cut ...]\n{tail_text}"
+
+
+def execute(
+    command: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    limits: Limits,
+    timeout_s: float,
+    stdin: bytes = b"",
+) -> Completed:
+    """Run a command and return when it and everything it started are gone.
+
+    Args:
+        command: An executable and its arguments.
+        env: The whole environment.
+        timeout_s: Seconds of wall time; past them everything is killed and `timed_out` set.
+        stdin: What the command reads; after it, the end of the file.
+
+    Returns:
+        What it printed and how it ended; a command that a signal killed has exit code 128 + signal.
+
+    Raises:
+        SandboxError: The command could not be started.
+    """
+    started = time.monotonic()
+    control = os.pipe()
+    status = os.pipe()
+    source = _source(stdin)
+    keeper: subprocess.Popen[bytes] | None = None
+    try:
+        try:
+            keeper = subprocess.Popen(
+                [
+                    *(sys.executable, "-I", "-S", str(KEEPER), str(control[0]), str(status[1])),
+                    *(str(timeout_s), str(limits.memory), str(limits.file_size), str(limits.processes)),
+                    *(str(math.ceil(timeout_s + 1) * (os.cpu_count() or 1)), *command),
+                ],
+                cwd=cwd,
+                env=dict(env),
+                stdin=source,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=(control[0], status[1]),
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as problem:
+            raise SandboxError(f"The sandbox could not start `{command[0]}`: {problem}.") from problem
+        os.close(status[1])
+        status = (status[0], -1)
+        out, err = Excerpt(limits.output), Excerpt(limits.output)
+        verdict = _follow(keeper, status[0], out, err, started + timeout_s + GRACE_S)
+    finally:
+        # Closing `control` makes the keeper end everything, whatever interrupted us, even between fork and here.
+        for fd in (*control, *status, source):
+            if fd >= 0:
+                os.close(fd)
+        if keeper is not None:
+            _dismiss(keeper)
+    return _completed(verdict, out.text(), err.text(), time.monotonic() - started, limits)
+
+
+def _source(stdin: bytes) -> int:
+    """Return a descriptor that gives these bytes and then ends."""
+    if not stdin:
+        return os.open(os.devnull, os.O_RDONLY)
+    source = os.memfd_create("stdin")
+    view = memoryview(stdin)
+    while view:
+        view = view[os.write(source, view) :]
+    os.lseek(source, 0, os.SEEK_SET)
+    return source
+
+
+def _follow(
+    keeper: subprocess.Popen[bytes], status: int, out: Excerpt, err: Excerpt, give_up: float
+) -> bytes:
+    """Read both streams until the keeper reports; returns its report, empty if it gave none."""
+    assert keeper.stdout is not None
+    assert keeper.stderr is not None
+    sinks = {keeper.stdout.fileno(): out, keeper.stderr.fileno(): err}
+    report = b""
+    reported = False
+    with selectors.DefaultSelector() as selector:
+        for fd in (*sinks, status):
+            selector.register(fd, selectors.EVENT_READ)
+        while selector.get_map():
+            left = give_up - time.monotonic()
+            # After the report nothing can write any more (but for what could not be killed): take what is there.
+            ready = selector.select(0 if reported else max(left, 0))
+            if not ready:
+                break
+            for key, _ in ready:
+                data = os.read(key.fd, CHUNK)
+                if not data:
+                    selector.unregister(key.fd)
+                    reported = reported or key.fd == status
+                elif key.fd == status:
+                    report += data
+                else:
+                    sinks[key.fd].add(data)
+    return report
+
+
+def _dismiss(keeper: subprocess.Popen[bytes]) -> None:
+    """Wait for the keeper, which ends by itself once its control is closed; end it if it does not."""
+    for stream in (keeper.stdout, keeper.stderr):
+        if stream is not None:
+            stream.close()
+    try:
+        keeper.wait(GRACE_S)
+    except subprocess.TimeoutExpired:
+        keeper.kill()
+        keeper.wait()
+
+
+def _completed(report: bytes, stdout: str, stderr: str, duration_s: float, limits: Limits) -> Completed:
+    """Turn the keeper's report into what the caller sees."""
+    code, _, reason = report.decode().partition(" ")
+    if reason == "time" or not report:
+        return Completed(None, stdout, stderr, duration_s, timed_out=True)
+    if reason == "crowd":
+        stderr += f"\ntestforge: stopped, more than {limits.processes} processes at once\n"
+    return Completed(int(code), stdout, stderr, duration_s)

@@ -1,0 +1,157 @@
+"""Runs one command and stays until every process it started is gone; started as a script, never imported.
+
+    python keeper.py CONTROL STATUS SECONDS MEMORY FILE_SIZE PROCESSES CPU COMMAND...
+
+CONTROL and STATUS are file descriptors. The keeper adopts whatever its command leaves behind (it is a "child
+subreaper"), so that a daemon that has left the process group is still found. It ends the command when time is up,
+when there are too many processes, or when the other end of CONTROL is closed: that also happens when testforge
+itself is killed. At the end it writes `EXIT_CODE REASON` to STATUS. It is short and imports little, because it
+starts once for each command.
+"""
+
+import ctypes
+import os
+import resource
+import select
+import signal
+import sys
+import time
+
+PR_SET_CHILD_SUBREAPER = 36
+TICK_S = 0.2
+GIVE_UP_S = 10.0
+
+
+def descendants() -> set[int]:
+    """Return the processes below this one, in any process group and session."""
+    found: set[int] = set()
+    waiting = [os.getpid()]
+    while waiting:
+        pid = waiting.pop()
+        try:
+            tasks = os.listdir(f"/proc/{pid}/task")
+        except OSError:
+            continue
+        for task in tasks:
+            try:
+                with open(f"/proc/{pid}/task/{task}/children") as file:
+                    below = {int(text) for text in file.read().split()} - found
+            except OSError:
+                continue
+            found |= below
+            waiting.extend(below)
+    return found
+
+
+def signal_all(pids: set[int], number: int) -> None:
+    """Send a signal to each process that is still there."""
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except OSError:
+            pass  # it has ended by itself, or is not ours to end
+
+
+def reap(command: int, code: int | None) -> tuple[int | None, bool]:
+    """Collect ended children; returns the command's exit code (once known) and whether any child is left."""
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return code, False
+        if pid == 0:
+            return code, True
+        if pid == command:
+            ended = os.waitstatus_to_exitcode(status)
+            code = ended if ended >= 0 else 128 - ended
+
+
+def sweep(command: int, code: int | None) -> int | None:
+    """End every descendant. They are stopped first: what is stopped cannot fork while its siblings are killed."""
+    give_up = time.monotonic() + GIVE_UP_S
+    while time.monotonic() < give_up:
+        stopped: set[int] = set()
+        while fresh := descendants() - stopped:
+            signal_all(fresh, signal.SIGSTOP)
+            stopped |= fresh
+            if time.monotonic() > give_up:
+                break
+        signal_all(stopped, signal.SIGKILL)
+        code, left = reap(command, code)
+        if not left:
+            break
+        time.sleep(0.001)
+    return code
+
+
+def start(command: list[str], limits: dict[int, int]) -> int:
+    """Start the command in a session of its own, under limits; returns its process id."""
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        os.setsid()
+        for name, value in limits.items():
+            hard = resource.getrlimit(name)[1]
+            if hard != resource.RLIM_INFINITY:
+                value = min(value, hard)
+            resource.setrlimit(name, (value, value))
+        for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+        os.execvp(command[0], command)
+    except OSError as problem:
+        os.write(2, f"{command[0]}: {problem.strerror}\n".encode())
+    finally:
+        os._exit(127)
+
+
+def watch(command: int, control: int, seconds: float, crowd: int) -> tuple[int | None, str]:
+    """Wait until the command ends or must end; returns its exit code, if it has one, and why it must."""
+    poll = select.poll()
+    poll.register(control, select.POLLIN | select.POLLHUP)
+    tick = TICK_S
+    try:
+        ended = os.pidfd_open(command)
+        poll.register(ended, select.POLLIN)
+    except OSError:
+        tick = 0.01  # an old kernel: look often instead of being told
+    deadline = time.monotonic() + seconds
+    code: int | None = None
+    while True:
+        code, _ = reap(command, code)
+        if code is not None:
+            return code, "ended"
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return None, "time"
+        if len(descendants()) > crowd:
+            return None, "crowd"
+        if any(fd == control for fd, _ in poll.poll(min(left, tick) * 1000)):
+            return None, "closed"
+
+
+def main() -> None:
+    """Run the command that the arguments describe."""
+    control, status = int(sys.argv[1]), int(sys.argv[2])
+    seconds = float(sys.argv[3])
+    memory, file_size, processes, cpu = (int(text) for text in sys.argv[4:8])
+    os.set_inheritable(control, False)
+    os.set_inheritable(status, False)
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    limits = {
+        resource.RLIMIT_AS: memory,
+        resource.RLIMIT_FSIZE: file_size,
+        resource.RLIMIT_CPU: cpu,
+        resource.RLIMIT_CORE: 0,
+    }
+    command = start(sys.argv[8:], limits)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nothing, stream)
+    code, reason = watch(command, control, seconds, processes)
+    code = sweep(command, code)
+    os.write(status, f"{-1 if code is None else code} {reason}".encode())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,237 @@
+"""The process sandbox: a private copy of a tree, and commands run in it on this machine.
+
+Where bubblewrap works, commands see the system read-only, their copy, and the interpreter, and nothing else of the
+host; elsewhere they are plain processes with a clean environment. In both, limits hold and nothing stays behind.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import weakref
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Self
+
+from bot.errors import SandboxError
+from bot.sandbox import Completed, Interpreter, Limits, bubblewrap
+from bot.sandbox.commands import execute
+from bot.sandbox.copying import copy_tree, delete_tree
+from bot.sandbox.inside import Roots, read_file, remove_entry, write_file
+from bot.sandbox.interpreters import bin_directory, needed_directories
+
+PREFIX = "testforge-box-"
+INSIDE = "/testforge"
+SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin")
+NOT_LISTED = frozenset(
+    {
+        "__pycache__",
+        ".git",
+        ".hg",
+        ".svn",
+        ".pytest_cache",
+        ".mypy_cache",
+        ".ruff_cache",
+        ".hypothesis",
+        ".tox",
+        ".nox",
+    }
+)
+GUEST = Path(__file__).with_name("guest")
+
+
+class ProcessSandboxes:
+    """Opens process sandboxes.
+
+    Args:
+        walls: Whether to use bubblewrap; None (the default) uses it where it works.
+    """
+
+    kind = "process"
+
+    def __init__(self, walls: bool | None = None) -> None:
+        self.walls = bubblewrap.works() if walls is None else walls
+
+    def open(self, tree: Path, interpreter: Interpreter, limits: Limits = Limits()) -> ProcessSandbox:  # noqa: B008
+        """Return a sandbox with a fresh copy of `tree`.
+
+        Raises:
+            SandboxError: The tree cannot be copied.
+        """
+        box = ProcessSandbox(interpreter, limits, walls=self.walls)
+        try:
+            copy_tree(tree, box.host_tree)
+        except BaseException:
+            box.close()
+            raise
+        return box
+
+
+class ProcessSandbox:
+    """One copy of a tree; see `bot.sandbox.Sandbox`. It is empty until something is copied into it.
+
+    Attributes:
+        host_tree, host_scratch: Where the tree and the scratch directory lie on this host.
+    """
+
+    kind = "process"
+
+    def __init__(self, interpreter: Interpreter, limits: Limits, *, walls: bool) -> None:
+        self.interpreter = interpreter
+        self._limits = limits
+        self._walls = walls
+        try:
+            # The finalizer exists before the directory does: an interrupt between the two leaves nothing behind.
+            self._home = (
+                Path(tempfile.gettempdir()).resolve() / f"{PREFIX}{os.getpid()}-{os.urandom(6).hex()}"
+            )
+            self._finalizer = weakref.finalize(self, _discard, self._home, os.getpid())
+            for part in ("", "tree", "scratch", "tmp", "bin", "etc"):
+                (self._home / part).mkdir(mode=0o700)
+            self.host_tree, self.host_scratch = self._home / "tree", self._home / "scratch"
+            bubblewrap.write_accounts(self._home / "etc")
+            own_bin = bin_directory(interpreter.command)
+            if own_bin is None:
+                _link_python(self._home / "bin", interpreter.command)
+        except OSError as problem:
+            self.close()
+            raise SandboxError(
+                f"No sandbox could be made in {tempfile.gettempdir()}: {problem.strerror}. "
+                "Free some space, or set TMPDIR to a directory that can be written."
+            ) from problem
+        except BaseException:
+            self.close()
+            raise
+        base = INSIDE if walls else str(self._home)
+        self.tree, self.scratch = f"{base}/tree", f"{base}/scratch"
+        self.guest = f"{INSIDE}/guest" if walls else str(GUEST)
+        self._bin = own_bin or f"{base}/bin"
+        self._roots = Roots({self.tree: str(self.host_tree), self.scratch: str(self.host_scratch)})
+
+    def run(
+        self,
+        command: Sequence[str],
+        *,
+        timeout_s: float,
+        env: Mapping[str, str] | None = None,
+        stdin: bytes = b"",
+    ) -> Completed:
+        """Run a command in the tree with a clean environment; all its processes are gone when this returns."""
+        if not self._finalizer.alive:
+            raise SandboxError("The sandbox is closed.")
+        self._restore()
+        environment = self._environment() | dict(env or {})
+        # `env` says the same in both modes when there is no such command, and ends with 127.
+        words = ["/usr/bin/env", "--", *command]
+        if self._walls:
+            words = bubblewrap.wrap(words, self._view(), self.tree)
+        return execute(
+            words,
+            cwd=self._home if self._walls else self.host_tree,
+            env=environment,
+            limits=self._limits,
+            timeout_s=timeout_s,
+            stdin=stdin,
+        )
+
+    def read(self, path: str, *, limit: int = 64 * 1024**2) -> bytes:
+        """Return a file's content. Raises FileNotFoundError, or SandboxError if larger than `limit` bytes."""
+        with self._roots.locate(self._absolute(path)) as place:
+            return read_file(place, path, limit)
+
+    def write(self, path: str, content: bytes) -> None:
+        """Create or overwrite a file, making its directories."""
+        self._restore()
+        with self._roots.locate(self._absolute(path), make=True) as place:
+            try:
+                write_file(place, path, content)
+            except OSError as problem:
+                raise SandboxError(f"{path!r} could not be written: {problem.strerror}.") from problem
+
+    def remove(self, path: str) -> None:
+        """Delete a file or a directory; nothing happens if there is none."""
+        try:
+            with self._roots.locate(self._absolute(path), follow=False) as place:
+                remove_entry(place)
+        except FileNotFoundError:
+            return
+
+    def files(self) -> tuple[str, ...]:
+        """Return the paths of the tree's files, sorted, without links, caches and version control."""
+        found: list[str] = []
+        for directory, names, files in os.walk(self.host_tree):
+            names[:] = [name for name in names if name not in NOT_LISTED]
+            below = os.path.relpath(directory, self.host_tree)
+            for name in files:
+                if os.path.isfile(path := os.path.join(directory, name)) and not os.path.islink(path):
+                    found.append(name if below == "." else f"{below}/{name}")
+        return tuple(sorted(found))
+
+    def close(self) -> None:
+        """Delete the copy; closing twice is harmless."""
+        self._finalizer()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _absolute(self, path: str) -> str:
+        return path if path.startswith("/") else f"{self.tree}/{path}"
+
+    def _restore(self) -> None:
+        """Make again the directories that every command may count on, should one have deleted them."""
+        for path in (self.host_tree, self.host_scratch, self._home / "tmp"):
+            path.mkdir(mode=0o700, exist_ok=True)
+        for name in ("home", "tmp"):
+            remains = self.host_scratch / name
+            if remains.is_symlink() or not remains.is_dir():
+                remains.unlink(missing_ok=True)
+                remains.mkdir(mode=0o700)
+
+    def _environment(self) -> dict[str, str]:
+        roots = [os.path.normpath(f"{self.tree}/{root}") for root in self.interpreter.import_roots]
+        values = {
+            "PATH": os.pathsep.join((self._bin, *SYSTEM_PATH)),
+            "PYTHONPATH": os.pathsep.join(roots),
+            "HOME": f"{self.scratch}/home",
+            "TMPDIR": f"{self.scratch}/tmp",
+            "LANG": "C.UTF-8",
+            "TZ": "UTC",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONHASHSEED": "0",
+        }
+        if self.interpreter.extra_path:
+            values["TESTFORGE_EXTRA_PATH"] = os.pathsep.join(self.interpreter.extra_path)
+        return values
+
+    def _view(self) -> bubblewrap.Walls:
+        """Return what a command sees of the host."""
+        shown = {*map(str, self.interpreter.mounts), *needed_directories(self.interpreter.command)}
+        shown.update(self.interpreter.extra_path)
+        return bubblewrap.Walls(
+            readable=(
+                *((path, path) for path in sorted(shown)),
+                (str(GUEST), self.guest),
+                (str(self._home / "bin"), f"{INSIDE}/bin"),
+            ),
+            writable=(
+                (str(self.host_tree), self.tree),
+                (str(self.host_scratch), self.scratch),
+                (str(self._home / "tmp"), "/tmp"),
+            ),
+            etc=str(self._home / "etc"),
+        )
+
+
+def _link_python(directory: Path, command: str) -> None:
+    """Make `python` and `python3` in a directory stand for an interpreter."""
+    for name in ("python", "python3"):
+        (directory / name).symlink_to(command)
+
+
+def _discard(home: Path, owner: int) -> None:
+    """Delete a sandbox's directory, in the process that made it (a forked child ends with the same finalizers)."""
+    if os.getpid() == owner:
+        delete_tree(home)
