@@ -1,0 +1,20 @@
+"""What changed: from a git diff to targets, and copies of the trees that it lies between."""
+
+from bot.changes.checkout import checkout, checkout_base, working_files
+from bot.changes.layout import import_roots, module_name
+from bot.changes.repository import find_root
+from bot.changes.source import functions_of
+from bot.changes.targets import configuration, read, whole_file
+
+__all__ = [
+    "checkout",
+    "checkout_base",
+    "configuration",
+    "find_root",
+    "functions_of",
+    "import_roots",
+    "module_name",
+    "read",
+    "whole_file",
+    "working_files",
+]

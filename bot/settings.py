@@ -1,0 +1,86 @@
+"""The operator's settings, from the environment (`TESTFORGE_...`), and where testforge keeps its cache."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from bot.errors import UsageError
+
+
+class Settings(BaseSettings):
+    """What the environment sets; a variable that is empty counts as not set."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="TESTFORGE_", env_ignore_empty=True, frozen=True, extra="ignore"
+    )
+
+    model: str | None = Field(
+        default=None, description="The model's name for LiteLLM, such as `openai/gpt-4o`."
+    )
+    sandbox: Literal["auto", "docker", "process"] = Field(
+        default="auto", description="Where a repository's code runs."
+    )
+    sandbox_runtime: Literal["runc", "runsc"] | None = Field(
+        default=None, description="Docker's runtime; runsc is gVisor."
+    )
+    database_url: str | None = Field(default=None, description="Where the server keeps its runs.")
+    github_url: str = Field(default="https://api.github.com", description="Base of GitHub's API.")
+    app_id: int | None = Field(default=None, description="The GitHub App's number.")
+    private_key: SecretStr | None = Field(default=None, description="The App's private key, in PEM form.")
+    private_key_file: Path | None = Field(default=None, description="A file that holds it.")
+    webhook_secret: SecretStr | None = Field(default=None, description="The App's webhook secret.")
+    host: str = Field(default="127.0.0.1", description="Address that the server listens on.")
+    port: int = Field(default=8000, ge=0, le=65535, description="Port that the server listens on.")
+    debug: bool = Field(default=False, description="Show the traceback of an error that is testforge's own.")
+
+
+def load() -> Settings:
+    """Return the settings of this process's environment.
+
+    Raises:
+        UsageError: A variable has a wrong value.
+    """
+    try:
+        return Settings()
+    except ValidationError as error:
+        problem = error.errors(include_input=False, include_context=False, include_url=False)[0]
+        name = "TESTFORGE_" + str(problem["loc"][0]).upper()
+        message = problem["msg"]
+        raise UsageError(
+            f"The environment variable {name} has a wrong value: {message[:1].lower()}{message[1:]}."
+        ) from None
+
+
+def cache_directory() -> Path:
+    """Return the directory for what testforge keeps between runs: `$XDG_CACHE_HOME` or `~/.cache`, plus `testforge`.
+
+    Where that cannot be written (a container's read-only home), it is a directory of this user in the temporary one.
+    """
+    configured = os.environ.get("XDG_CACHE_HOME", "")
+    candidates = []
+    if Path(configured).is_absolute():  # the specification says to ignore relative ones
+        candidates.append(Path(configured) / "testforge")
+    else:
+        home = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path.home() raises where there is no home
+        candidates.append(home / ".cache" / "testforge")
+    candidates.append(Path(tempfile.gettempdir()) / f"testforge-{os.getuid()}")
+    for candidate in candidates:
+        if _is_ours_to_write(candidate):
+            return candidate
+    return Path(tempfile.mkdtemp(prefix="testforge-"))
+
+
+def _is_ours_to_write(directory: Path) -> bool:
+    """Make a directory if need be, and tell whether it belongs to this user and can be written."""
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # In a shared temporary directory somebody else may have made it first, to plant files in it.
+        return directory.stat().st_uid == os.getuid() and os.access(directory, os.W_OK | os.X_OK)
+    except OSError:
+        return False
