@@ -1,0 +1,337 @@
+"""Pieces of a module that compile alone: a function with its decorators, or a statement outside of functions.
+
+A mutant changes one piece. Compiling that piece instead of the module gives the same code objects in a fraction of
+the time, since code depends on nothing around it but the names of the classes and the `__future__` imports.
+Used by the host (which mutants are equivalent) and by the engine in the guest (what to put in place).
+"""
+
+from __future__ import annotations
+
+import __future__
+import ast
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any, Optional, Union, cast
+
+_LINE = re.compile(r"\r\n|\r|\n")
+_FunctionNode = (ast.FunctionDef, ast.AsyncFunctionDef)
+_BLOCKS = (ast.If, ast.Try, *((ast.TryStar,) if hasattr(ast, "TryStar") else ()))
+# Decorators that look at no annotation of what they decorate.
+_BLIND_DECORATORS = frozenset(
+    "property cached_property staticmethod classmethod abstractmethod setter getter deleter override final "
+    "lru_cache cache wraps contextmanager asynccontextmanager overload no_type_check total_ordering".split()
+)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A piece of a module.
+
+    Attributes:
+        first, last: Its lines, decorators included.
+        outer: What it lies in, outermost first, as (line, header to compile in its place).
+        function: Whether it is a function (the outermost one around a mutant), and not a bare statement.
+        body: For a function, the first line that runs when it is called and not when it is defined; 0 otherwise.
+        name: Qualified name of the function, or of the class that holds the statement.
+    """
+
+    first: int
+    last: int
+    outer: tuple[tuple[int, str], ...]
+    function: bool
+    body: int
+    name: str
+
+
+class Module:
+    """A module's text with the pieces in it.
+
+    Args:
+        source: The text.
+
+    Raises:
+        SyntaxError: It does not compile under this Python (ValueError, RecursionError, MemoryError likewise).
+    """
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self._tree = _parse(source)
+        _compile(self._tree, 0)  # finds what parsing alone does not: `return` outside a function
+        self._starts = [0, *(match.end() for match in _LINE.finditer(source)), len(source)]
+        self.flags = _future_flags(self._tree)
+        self._units: dict[tuple[int, int], Unit] = {}
+        self._reference: dict[Unit, CodeType] = {}
+        self._unchecked = tuple(_type_checking_lines(self._tree))
+
+    def unit(self, first: int, last: int) -> Unit:
+        """Return the smallest piece that holds these lines."""
+        key = (first, last)
+        if key not in self._units:
+            self._units[key] = self._find(first, last)
+        return self._units[key]
+
+    def header(self, first: int, last: int) -> tuple[int, int]:
+        """Return the lines of the statement that holds these lines, without the blocks below it.
+
+        Coverage counts a statement of several lines as its first line.
+        """
+        found = (first, last)
+        body: list[ast.stmt] = self._tree.body
+        while True:
+            inside = [node for node in body if _first_line(node) <= first and last <= cast("int", node.end_lineno)]
+            if not inside:
+                return found
+            node = inside[0]
+            below = [statement for block in _blocks(node) for statement in block]
+            end = min((_first_line(statement) - 1 for statement in below), default=cast("int", node.end_lineno))
+            found = (_first_line(node), max(end, node.lineno))
+            if last <= found[1]:
+                return found
+            handler = _handler_lines(node, first, last)
+            if handler is not None:
+                return handler
+            body = below
+
+    def compiled(self, unit: Unit, splice: Optional[tuple[int, int, str]] = None) -> CodeType:
+        """Compile a piece, as it stands or with `source[start:end]` replaced; lines are those of the module.
+
+        Raises:
+            SyntaxError: It does not compile (ValueError, RecursionError, MemoryError likewise).
+        """
+        return _compile(_parse(self.text(unit, splice)), self.flags)
+
+    def text(self, unit: Unit, splice: Optional[tuple[int, int, str]] = None) -> str:
+        """Return a piece as a module of its own that keeps its line numbers."""
+        parts = []
+        line = 1
+        for number, header in unit.outer:
+            parts.append("\n" * (number - line) + header + "\n")
+            line = number + 1
+        parts.append("\n" * (unit.first - line))
+        begin, end = self._starts[unit.first - 1], self._starts[unit.last]
+        if splice is None:
+            parts.append(self.source[begin:end])
+        else:
+            start, stop, replacement = splice
+            parts.extend((self.source[begin:start], replacement, self.source[stop : max(end, stop)]))
+        return "".join(parts)
+
+    def is_equivalent(self, first: int, last: int, splice: tuple[int, int, str]) -> bool:
+        """Whether a mutant can make no difference: its code is the original's, but for line numbers.
+
+        Annotations that nothing evaluates do not count as code: with `from __future__ import annotations` those of
+        functions, of module variables, and of classes without bases and decorators. Nor does what stands under
+        `if TYPE_CHECKING:`.
+
+        Raises:
+            SyntaxError: The mutant does not compile (ValueError, RecursionError, MemoryError likewise).
+        """
+        unit = self.unit(first, last)
+        mutated = _parse(self.text(unit, splice))
+        lazily = bool(self.flags & __future__.annotations.compiler_flag)
+        _compile(mutated, self.flags)
+        if any(begin <= first and last <= end for begin, end in self._unchecked):
+            return True
+        if unit not in self._reference:
+            original = _parse(self.text(unit))
+            self._reference[unit] = _compile(_blank_annotations(original) if lazily else original, self.flags)
+        code = _compile(_blank_annotations(mutated) if lazily else mutated, self.flags)
+        return same_code(code, self._reference[unit])
+
+    def _find(self, first: int, last: int) -> Unit:
+        outer: list[tuple[int, str]] = []
+        names: list[str] = []
+        body: list[ast.stmt] = self._tree.body
+        while True:
+            touching = [node for node in body if _first_line(node) <= last and first <= cast("int", node.end_lineno)]
+            if len(touching) != 1 or _shares_a_line(touching[0], body):
+                return self._statement(touching or body, outer, names)
+            node = touching[0]
+            if isinstance(node, _FunctionNode):
+                names.append(node.name)
+                return Unit(
+                    _first_line(node), cast("int", node.end_lineno), tuple(outer), True, _body_line(node), ".".join(names)
+                )
+            below = _block_around(node, first, last)
+            if below is None:
+                return self._statement([node], outer, names)
+            indent = self._indent(node.lineno)
+            if isinstance(node, ast.ClassDef):
+                names.append(node.name)
+                plain = not node.decorator_list and not node.bases and not node.keywords
+                outer.append((node.lineno, f"{indent}class {node.name}{'' if plain else '(object)'}:"))
+            else:
+                header = f"{indent}if _:"
+                if outer and outer[-1][1] == header:
+                    outer.pop()  # an `elif`, which stands as deep as its `if`
+                outer.append((node.lineno, header))
+            body = below
+
+    def _statement(self, nodes: list[ast.stmt], outer: list[tuple[int, str]], names: list[str]) -> Unit:
+        first = min(_first_line(node) for node in nodes)
+        last = max(cast("int", node.end_lineno) for node in nodes)
+        return Unit(first, last, tuple(outer), False, 0, ".".join(names))
+
+    def _indent(self, line: int) -> str:
+        text = self.source[self._starts[line - 1] : self._starts[line]]
+        return text[: len(text) - len(text.lstrip(" \t\f"))]
+
+
+def same_code(one: CodeType, other: CodeType) -> bool:
+    """Whether two code objects do the same, line numbers and columns aside."""
+    for name in (
+        "co_name co_flags co_code co_names co_varnames co_freevars co_cellvars co_argcount co_posonlyargcount "
+        "co_kwonlyargcount co_exceptiontable"
+    ).split():
+        if getattr(one, name, None) != getattr(other, name, None):
+            return False
+    return len(one.co_consts) == len(other.co_consts) and all(map(_same_constant, one.co_consts, other.co_consts))
+
+
+def _same_constant(one: Any, other: Any) -> bool:
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, CodeType):
+        return same_code(one, other)
+    if isinstance(one, tuple):
+        return len(one) == len(other) and all(map(_same_constant, one, other))
+    if isinstance(one, frozenset):
+        return sorted(map(_kind, one)) == sorted(map(_kind, other))
+    return _kind(one) == _kind(other)
+
+
+def _kind(constant: object) -> str:
+    """Tell 1, 1.0 and True apart, and 0.0 from -0.0."""
+    return f"{type(constant).__name__} {constant!r}"
+
+
+def _parse(source: str) -> ast.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(source)
+
+
+def _compile(tree: ast.Module, flags: int) -> CodeType:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return cast("CodeType", compile(tree, "<unit>", "exec", flags=flags, dont_inherit=True))
+
+
+def _future_flags(tree: ast.Module) -> int:
+    flags = 0
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+            for alias in node.names:
+                flags |= getattr(__future__, alias.name).compiler_flag
+    return flags
+
+
+def _first_line(node: ast.stmt) -> int:
+    decorators = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+def _body_line(node: Union[ast.FunctionDef, ast.AsyncFunctionDef]) -> int:
+    """Return the first line of which all runs at a call: the body's, or the next if the header ends there."""
+    parts: list[Any] = [*ast.walk(node.args), *([node.returns] if node.returns else [])]
+    header = max([node.lineno, *(getattr(part, "end_lineno", None) or 0 for part in parts)])
+    return max(_first_line(node.body[0]), header + 1)
+
+
+def _shares_a_line(node: ast.stmt, body: list[ast.stmt]) -> bool:
+    return any(
+        other is not node
+        and _first_line(other) <= cast("int", node.end_lineno)
+        and _first_line(node) <= cast("int", other.end_lineno)
+        for other in body
+    )
+
+
+def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    """Yield the lists of statements directly below a statement, those of `except` and `case` included."""
+    for _, value in ast.iter_fields(node):
+        if isinstance(value, list) and value:
+            if isinstance(value[0], ast.stmt):
+                yield value
+            elif not isinstance(value[0], (ast.expr, ast.keyword, ast.withitem)):
+                for part in value:
+                    if isinstance(part, ast.AST):
+                        yield from _blocks(part)
+
+
+def _block_around(node: ast.stmt, first: int, last: int) -> Optional[list[ast.stmt]]:
+    """Return the block of a class, `if` or `try` that holds these lines alone, if there is one."""
+    if not isinstance(node, (ast.ClassDef, *_BLOCKS)):
+        return None
+    for block in _blocks(node):
+        end = cast("int", block[-1].end_lineno)
+        if node.lineno < _first_line(block[0]) <= first and last <= end:
+            return block
+    return None
+
+
+def _handler_lines(node: ast.stmt, first: int, last: int) -> Optional[tuple[int, int]]:
+    """Return the lines of an `except` header, or of a `case` pattern, if these lines are in it."""
+    for part in [*getattr(node, "handlers", []), *getattr(node, "cases", [])]:
+        begin = part.lineno if hasattr(part, "lineno") else part.pattern.lineno
+        end = max(begin, _first_line(part.body[0]) - 1)
+        if begin <= first and last <= end:
+            return begin, end
+    return None
+
+
+def _type_checking_lines(tree: ast.Module) -> Iterator[tuple[int, int]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and (
+            (isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING")
+            or (isinstance(node.test, ast.Attribute) and node.test.attr == "TYPE_CHECKING")
+        ):
+            first = _first_line(node.body[0])
+            if first > cast("int", node.test.end_lineno):
+                yield first, cast("int", node.body[-1].end_lineno)
+
+
+def _blank_annotations(tree: ast.Module) -> ast.Module:
+    """Replace, in place, the annotations that nothing evaluates under `from __future__ import annotations`."""
+    _blank(tree.body, True)
+    return tree
+
+
+def _blank(body: list[ast.stmt], plain: bool) -> None:
+    for node in body:
+        if isinstance(node, ast.AnnAssign):
+            if plain:
+                node.annotation = ast.copy_location(ast.Constant(None), node.annotation)
+        elif isinstance(node, _FunctionNode):
+            if all(_is_blind(decorator) for decorator in node.decorator_list):
+                _blank_signature(node)
+            _blank(node.body, True)
+        elif isinstance(node, ast.ClassDef):
+            _blank(node.body, not (node.bases or node.keywords or node.decorator_list))
+        else:
+            for block in _blocks(node):
+                _blank(block, plain)
+
+
+def _blank_signature(node: Union[ast.FunctionDef, ast.AsyncFunctionDef]) -> None:
+    arguments = node.args
+    for argument in (
+        *arguments.posonlyargs,
+        *arguments.args,
+        *arguments.kwonlyargs,
+        *filter(None, (arguments.vararg, arguments.kwarg)),
+    ):
+        if argument.annotation is not None:
+            argument.annotation = ast.copy_location(ast.Constant(None), argument.annotation)
+    if node.returns is not None:
+        node.returns = ast.copy_location(ast.Constant(None), node.returns)
+
+
+def _is_blind(decorator: ast.expr) -> bool:
+    if isinstance(decorator, ast.Call):
+        decorator = decorator.func
+    name = decorator.attr if isinstance(decorator, ast.Attribute) else getattr(decorator, "id", "")
+    return name in _BLIND_DECORATORS
