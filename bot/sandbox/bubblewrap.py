@@ -96,15 +96,15 @@ def _system(network: bool) -> tuple[str, ...]:
     """Return the options that show the system's own directories, read-only."""
     words: list[str] = []
     for path in SYSTEM:
-        if os.path.islink(path):
-            words += ["--symlink", os.readlink(path), path]
-        elif os.path.isdir(path):
+        if Path(path).is_symlink():
+            words += ["--symlink", str(Path(path).readlink()), path]
+        elif Path(path).is_dir():
             words += ["--ro-bind", path, path]
     for name in SETTINGS:
         words += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
     if network:
         words += ["--ro-bind-try", os.path.realpath("/etc/resolv.conf"), "/etc/resolv.conf"]
-    home = os.path.realpath(os.path.expanduser("~"))
+    home = str(Path.home().resolve())
     if home.startswith(("/usr/", "/opt/")):
         words += ["--tmpfs", home]
     return tuple(words)

@@ -13,9 +13,11 @@ from pathlib import Path
 
 from bot.errors import SandboxError
 from bot.sandbox import Completed, Limits
+from bot.sandbox.leftovers import end_processes
 
 KEEPER = Path(__file__).with_name("keeper.py")
 CHUNK = 1 << 16
+KILLED = 128 + 9
 GRACE_S = 20.0
 """How long past its limit a command's keeper may take to end everything before it is ended itself."""
 
@@ -61,7 +63,7 @@ def execute(
 
     Args:
         command: An executable and its arguments.
-        env: The whole environment.
+        env: The whole environment; its HOME is the sandbox's own, by which stray processes are recognised.
         timeout_s: Seconds of wall time; past them everything is killed and `timed_out` set.
         stdin: What the command reads; after it, the end of the file.
 
@@ -105,6 +107,8 @@ def execute(
                 os.close(fd)
         if keeper is not None:
             _dismiss(keeper)
+            if keeper.returncode:
+                end_processes(f"HOME={env['HOME']}\0")
     return _completed(verdict, out.text(), err.text(), time.monotonic() - started, limits)
 
 
@@ -165,8 +169,13 @@ def _dismiss(keeper: subprocess.Popen[bytes]) -> None:
 def _completed(report: bytes, stdout: str, stderr: str, duration_s: float, limits: Limits) -> Completed:
     """Turn the keeper's report into what the caller sees."""
     code, _, reason = report.decode().partition(" ")
-    if reason == "time" or not report:
+    if reason == "time":
         return Completed(None, stdout, stderr, duration_s, timed_out=True)
-    if reason == "crowd":
-        stderr += f"\ntestforge: stopped, more than {limits.processes} processes at once\n"
-    return Completed(int(code), stdout, stderr, duration_s)
+    why = {
+        "processes": f"more than {limits.processes} processes at once",
+        "memory": f"more than {limits.memory // 1024**2} MB of memory",
+        "": "the command killed what watched over it",
+    }.get(reason)
+    if why is None:
+        return Completed(int(code), stdout, stderr, duration_s)
+    return Completed(KILLED, stdout, f"{stderr}\ntestforge: stopped, {why}\n", duration_s)

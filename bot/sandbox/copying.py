@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import shutil
 import stat
+import tempfile
 from pathlib import Path
 
 from bot.errors import SandboxError
 
 NOT_COPIED = frozenset({"__pycache__"})
 """Compiled files are left behind: one that is as old and as long as a mutated source would be taken for it."""
+
+
+MOST_PASSES = 64
 
 
 def copy_tree(source: Path, target: Path) -> None:
@@ -23,62 +28,60 @@ def copy_tree(source: Path, target: Path) -> None:
     Raises:
         SandboxError: A file cannot be read, or the disk is full.
     """
-    root = os.path.realpath(source)
+    root = source.resolve()
     try:
-        _copy_directory(root, root, str(target))
+        _copy_directory(root, root, target)
     except OSError as problem:
-        raise SandboxError(_reason(problem, target)) from problem
+        raise SandboxError(_reason(problem)) from problem
 
 
-def _copy_directory(root: str, source: str, target: str) -> None:
+def _copy_directory(root: Path, source: Path, target: Path) -> None:
     with os.scandir(source) as entries:
         for entry in entries:
-            to = f"{target}/{entry.name}"
+            to = target / entry.name
             if entry.is_symlink():
-                _copy_link(root, entry.path, to)
+                _copy_link(root, Path(entry.path), to)
             elif entry.is_dir():
                 if entry.name not in NOT_COPIED:
-                    os.mkdir(to)
-                    _copy_directory(root, entry.path, to)
+                    to.mkdir()
+                    _copy_directory(root, Path(entry.path), to)
             elif entry.is_file():
                 _copy_file(entry.path, to, entry.stat())
 
 
-def _copy_link(root: str, source: str, target: str) -> None:
-    """Keep a relative link that leads to something inside the tree."""
-    leads_to = os.readlink(source)
-    inside = os.path.realpath(source)
-    if not os.path.isabs(leads_to) and (inside == root or inside.startswith(f"{root}/")):
-        os.symlink(leads_to, target)
+def _copy_link(root: Path, source: Path, target: Path) -> None:
+    """Keep a relative link that stays inside the tree."""
+    leads_to = source.readlink()
+    if not leads_to.is_absolute() and Path(os.path.realpath(source)).is_relative_to(root):
+        target.symlink_to(leads_to)
 
 
-def _copy_file(source: str, target: str, about: os.stat_result) -> None:
+def _copy_file(source: str, target: Path, about: os.stat_result) -> None:
     shutil.copyfile(source, target)
-    os.chmod(target, stat.S_IMODE(about.st_mode) & 0o777 | stat.S_IRUSR | stat.S_IWUSR)
+    target.chmod(stat.S_IMODE(about.st_mode) & 0o777 | stat.S_IRUSR | stat.S_IWUSR)
     os.utime(target, ns=(about.st_atime_ns, about.st_mtime_ns))
 
 
-def _reason(problem: OSError, target: Path) -> str:
+def _reason(problem: OSError) -> str:
     if problem.errno in (errno.ENOSPC, errno.EDQUOT):
         return (
-            f"No space is left on the disk of {target.anchor if target == target.parent else target.parent.parent} "
-            "for a copy of the repository; free some, or set TMPDIR to a directory with more room."
+            f"The disk of {tempfile.gettempdir()} is full, so the repository could not be copied into a sandbox; "
+            "free some space, or set TMPDIR to a directory with more room."
         )
-    return f"The repository could not be copied into a sandbox: {problem.strerror} ({problem.filename})."
+    return f"The repository could not be copied into a sandbox: {problem.strerror}: {problem.filename}."
 
 
 def delete_tree(path: Path) -> None:
     """Delete a directory and all below it, also what has been made unreadable or read-only."""
-
-    def open_up(function: object, name: str, problem: object) -> None:
-        for part in (os.path.dirname(name), name):
-            if not os.path.islink(part):
-                try:
-                    os.chmod(part, 0o700)
-                except OSError:
-                    return
-
-    for _ in range(64):  # each pass opens what the one before stumbled over
-        shutil.rmtree(path, onerror=open_up)
+    for _ in range(MOST_PASSES):  # each pass opens what the one before stumbled over
+        shutil.rmtree(path, onerror=_open_up)
         if not os.path.lexists(path):
             return
+
+
+def _open_up(_: object, name: str, __: object) -> None:
+    """Make what could not be deleted, and the directory that holds it, accessible."""
+    for part in (Path(name).parent, Path(name)):
+        if not part.is_symlink():
+            with contextlib.suppress(OSError):
+                part.chmod(0o700)

@@ -4,6 +4,9 @@ Each part of a path is opened relative to the directory before it, never followi
 no moment between looking at a path and using it.
 """
 
+# pathlib cannot open relative to an open directory.
+# ruff: noqa: PTH208
+
 from __future__ import annotations
 
 import contextlib
@@ -44,21 +47,19 @@ class Roots:
             follow: Follow the last part too if it is a link.
 
         Raises:
-            SandboxError: The path leads out of the sandbox.
-            FileNotFoundError: A directory on the way is missing.
+            SandboxError: The path leads out of the sandbox, or cannot be used as it is meant to be.
+            FileNotFoundError: Something on the way is missing.
         """
         walk = _Walk(self, path)
         try:
             yield walk.go(path, make=make, follow=follow)
+        except FileNotFoundError:
+            raise
+        except (OSError, ValueError) as problem:
+            reason = problem.strerror if isinstance(problem, OSError) else str(problem)
+            raise SandboxError(f"{path!r} cannot be used in the sandbox: {reason}.") from problem
         finally:
             walk.close()
-
-    def split(self, path: str) -> tuple[str, list[str]] | None:
-        """Return the root that an absolute path without `..` lies in and the parts below it; None outside."""
-        for root in self.hosts:
-            if path == root or path.startswith(f"{root}/"):
-                return root, [part for part in path[len(root) :].split("/") if part]
-        return None
 
 
 class _Walk:

@@ -26,7 +26,7 @@ def bin_directory(command: str) -> str | None:
 def needed_directories(command: str) -> tuple[str, ...]:
     """Return the directories that an interpreter lives in: its environment's, and each that its links lead through."""
     found: list[str] = []
-    path = Path(os.path.abspath(command))
+    path = Path.cwd() / command
     for _ in range(MOST_LINKS):
         found.append(str(_prefix(path)))
         link = _first_link(path)
@@ -43,7 +43,7 @@ def needed_directories(command: str) -> tuple[str, ...]:
 def _prefix(executable: Path) -> Path:
     """Return the installation an executable belongs to; only its directory where that would show too much."""
     directory = executable.parent
-    home = Path(os.path.realpath(os.path.expanduser("~")))
+    home = Path.home().resolve()
     prefix = directory.parent
     if directory.name != "bin" or prefix in (home, *home.parents):
         return directory
@@ -54,5 +54,5 @@ def _first_link(path: Path) -> tuple[Path, str] | None:
     """Return the first part of a path that is a link, and where it leads."""
     for part in (*reversed(path.parents), path):
         if part.is_symlink():
-            return part, os.readlink(part)
+            return part, str(part.readlink())
     return None

@@ -4,10 +4,13 @@
 
 CONTROL and STATUS are file descriptors. The keeper adopts whatever its command leaves behind (it is a "child
 subreaper"), so that a daemon that has left the process group is still found. It ends the command when time is up,
-when there are too many processes, or when the other end of CONTROL is closed: that also happens when testforge
+when it holds too much memory or too many processes, or when the other end of CONTROL is closed: that also happens when testforge
 itself is killed. At the end it writes `EXIT_CODE REASON` to STATUS. It is short and imports little, because it
 starts once for each command.
 """
+
+# pathlib and contextlib would cost more to import than all the rest.
+# ruff: noqa: PTH123, PTH208, SIM105
 
 import ctypes
 import os
@@ -18,7 +21,7 @@ import sys
 import time
 
 PR_SET_CHILD_SUBREAPER = 36
-TICK_S = 0.2
+FIRST_TICK_S, LAST_TICK_S = 0.01, 0.2
 GIVE_UP_S = 10.0
 
 
@@ -41,6 +44,18 @@ def descendants() -> set[int]:
             found |= below
             waiting.extend(below)
     return found
+
+
+def memory_of(pids: set[int]) -> int:
+    """Return the bytes of memory that processes hold."""
+    pages = 0
+    for pid in pids:
+        try:
+            with open(f"/proc/{pid}/statm") as file:
+                pages += int(file.read().split()[1])
+        except (OSError, IndexError):
+            continue
+    return pages * resource.getpagesize()
 
 
 def signal_all(pids: set[int], number: int) -> None:
@@ -105,17 +120,17 @@ def start(command: list[str], limits: dict[int, int]) -> int:
         os._exit(127)
 
 
-def watch(command: int, control: int, seconds: float, crowd: int) -> tuple[int | None, str]:
+def watch(command: int, control: int, seconds: float, most: int, memory: int) -> tuple[int | None, str]:
     """Wait until the command ends or must end; returns its exit code, if it has one, and why it must."""
     poll = select.poll()
     poll.register(control, select.POLLIN | select.POLLHUP)
-    tick = TICK_S
+    slowest = LAST_TICK_S
     try:
-        ended = os.pidfd_open(command)
-        poll.register(ended, select.POLLIN)
+        poll.register(os.pidfd_open(command), select.POLLIN)
     except OSError:
-        tick = 0.01  # an old kernel: look often instead of being told
+        slowest = FIRST_TICK_S  # an old kernel: look often instead of being told
     deadline = time.monotonic() + seconds
+    tick = FIRST_TICK_S
     code: int | None = None
     while True:
         code, _ = reap(command, code)
@@ -124,10 +139,14 @@ def watch(command: int, control: int, seconds: float, crowd: int) -> tuple[int |
         left = deadline - time.monotonic()
         if left <= 0:
             return None, "time"
-        if len(descendants()) > crowd:
-            return None, "crowd"
+        running = descendants()
+        if len(running) > most:
+            return None, "processes"
+        if memory_of(running) > memory:
+            return None, "memory"
         if any(fd == control for fd, _ in poll.poll(min(left, tick) * 1000)):
             return None, "closed"
+        tick = min(tick * 2, slowest)
 
 
 def main() -> None:
@@ -148,9 +167,9 @@ def main() -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)
-    code, reason = watch(command, control, seconds, processes)
+    code, reason = watch(command, control, seconds, processes, memory)
     code = sweep(command, code)
-    os.write(status, f"{-1 if code is None else code} {reason}".encode())
+    os.write(status, f"{137 if code is None else code} {reason}".encode())
 
 
 if __name__ == "__main__":

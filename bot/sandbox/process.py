@@ -7,6 +7,7 @@ host; elsewhere they are plain processes with a clean environment. In both, limi
 from __future__ import annotations
 
 import os
+import posixpath
 import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Self
 
 from bot.errors import SandboxError
-from bot.sandbox import Completed, Interpreter, Limits, bubblewrap
+from bot.sandbox import Completed, Interpreter, Limits, bubblewrap, leftovers
 from bot.sandbox.commands import execute
 from bot.sandbox.copying import copy_tree, delete_tree
 from bot.sandbox.inside import Roots, read_file, remove_entry, write_file
@@ -38,6 +39,8 @@ NOT_LISTED = frozenset(
     }
 )
 GUEST = Path(__file__).with_name("guest")
+STARTUP = Path(__file__).with_name("startup")
+DEFAULT = Limits()
 
 
 class ProcessSandboxes:
@@ -52,13 +55,26 @@ class ProcessSandboxes:
     def __init__(self, walls: bool | None = None) -> None:
         self.walls = bubblewrap.works() if walls is None else walls
 
-    def open(self, tree: Path, interpreter: Interpreter, limits: Limits = Limits()) -> ProcessSandbox:  # noqa: B008
+    def open(
+        self,
+        tree: Path,
+        interpreter: Interpreter,
+        limits: Limits = DEFAULT,
+        *,
+        network: bool = False,
+        writable: Sequence[Path] = (),
+    ) -> ProcessSandbox:
         """Return a sandbox with a fresh copy of `tree`.
+
+        Args:
+            network: Whether commands may use the network, as an installation must.
+            writable: Host directories that commands may write to, under their own paths.
 
         Raises:
             SandboxError: The tree cannot be copied.
         """
-        box = ProcessSandbox(interpreter, limits, walls=self.walls)
+        leftovers.delete_abandoned(Path(tempfile.gettempdir()), PREFIX)
+        box = ProcessSandbox(interpreter, limits, walls=self.walls, network=network, writable=writable)
         try:
             copy_tree(tree, box.host_tree)
         except BaseException:
@@ -76,17 +92,30 @@ class ProcessSandbox:
 
     kind = "process"
 
-    def __init__(self, interpreter: Interpreter, limits: Limits, *, walls: bool) -> None:
+    def __init__(
+        self,
+        interpreter: Interpreter,
+        limits: Limits,
+        *,
+        walls: bool,
+        network: bool = False,
+        writable: Sequence[Path] = (),
+    ) -> None:
         self.interpreter = interpreter
         self._limits = limits
         self._walls = walls
+        self._network = network
+        self._writable = tuple(writable)
         try:
             # The finalizer exists before the directory does: an interrupt between the two leaves nothing behind.
             self._home = (
                 Path(tempfile.gettempdir()).resolve() / f"{PREFIX}{os.getpid()}-{os.urandom(6).hex()}"
             )
-            self._finalizer = weakref.finalize(self, _discard, self._home, os.getpid())
-            for part in ("", "tree", "scratch", "tmp", "bin", "etc"):
+            locks: list[int] = []
+            self._finalizer = weakref.finalize(self, _discard, self._home, locks, os.getpid())
+            self._home.mkdir(mode=0o700)
+            locks.append(leftovers.hold(self._home))
+            for part in ("tree", "scratch", "tmp", "bin", "etc"):
                 (self._home / part).mkdir(mode=0o700)
             self.host_tree, self.host_scratch = self._home / "tree", self._home / "scratch"
             bubblewrap.write_accounts(self._home / "etc")
@@ -106,6 +135,7 @@ class ProcessSandbox:
         self.tree, self.scratch = f"{base}/tree", f"{base}/scratch"
         self.guest = f"{INSIDE}/guest" if walls else str(GUEST)
         self._bin = own_bin or f"{base}/bin"
+        self._startup = f"{INSIDE}/startup" if walls else str(STARTUP)
         self._roots = Roots({self.tree: str(self.host_tree), self.scratch: str(self.host_scratch)})
 
     def run(
@@ -143,10 +173,7 @@ class ProcessSandbox:
         """Create or overwrite a file, making its directories."""
         self._restore()
         with self._roots.locate(self._absolute(path), make=True) as place:
-            try:
-                write_file(place, path, content)
-            except OSError as problem:
-                raise SandboxError(f"{path!r} could not be written: {problem.strerror}.") from problem
+            write_file(place, path, content)
 
     def remove(self, path: str) -> None:
         """Delete a file or a directory; nothing happens if there is none."""
@@ -158,13 +185,14 @@ class ProcessSandbox:
 
     def files(self) -> tuple[str, ...]:
         """Return the paths of the tree's files, sorted, without links, caches and version control."""
+        self._restore()
         found: list[str] = []
         for directory, names, files in os.walk(self.host_tree):
             names[:] = [name for name in names if name not in NOT_LISTED]
-            below = os.path.relpath(directory, self.host_tree)
             for name in files:
-                if os.path.isfile(path := os.path.join(directory, name)) and not os.path.islink(path):
-                    found.append(name if below == "." else f"{below}/{name}")
+                path = Path(directory, name)
+                if path.is_file() and not path.is_symlink():
+                    found.append(path.relative_to(self.host_tree).as_posix())
         return tuple(sorted(found))
 
     def close(self) -> None:
@@ -182,16 +210,16 @@ class ProcessSandbox:
 
     def _restore(self) -> None:
         """Make again the directories that every command may count on, should one have deleted them."""
-        for path in (self.host_tree, self.host_scratch, self._home / "tmp"):
-            path.mkdir(mode=0o700, exist_ok=True)
-        for name in ("home", "tmp"):
-            remains = self.host_scratch / name
-            if remains.is_symlink() or not remains.is_dir():
-                remains.unlink(missing_ok=True)
-                remains.mkdir(mode=0o700)
+        scratch = self.host_scratch
+        for path in (self.host_tree, scratch, scratch / "home", scratch / "tmp", self._home / "tmp"):
+            if path.is_symlink() or not path.is_dir():
+                path.unlink(missing_ok=True)
+                path.mkdir(mode=0o700)
 
     def _environment(self) -> dict[str, str]:
-        roots = [os.path.normpath(f"{self.tree}/{root}") for root in self.interpreter.import_roots]
+        roots = [posixpath.normpath(f"{self.tree}/{root}") for root in self.interpreter.import_roots]
+        if self.interpreter.extra_path:
+            roots.append(self._startup)
         values = {
             "PATH": os.pathsep.join((self._bin, *SYSTEM_PATH)),
             "PYTHONPATH": os.pathsep.join(roots),
@@ -214,14 +242,17 @@ class ProcessSandbox:
             readable=(
                 *((path, path) for path in sorted(shown)),
                 (str(GUEST), self.guest),
+                (str(STARTUP), self._startup),
                 (str(self._home / "bin"), f"{INSIDE}/bin"),
             ),
             writable=(
                 (str(self.host_tree), self.tree),
                 (str(self.host_scratch), self.scratch),
                 (str(self._home / "tmp"), "/tmp"),
+                *((str(path), str(path)) for path in self._writable),
             ),
             etc=str(self._home / "etc"),
+            network=self._network,
         )
 
 
@@ -231,7 +262,15 @@ def _link_python(directory: Path, command: str) -> None:
         (directory / name).symlink_to(command)
 
 
-def _discard(home: Path, owner: int) -> None:
+def _discard(home: Path, locks: list[int], owner: int) -> None:
     """Delete a sandbox's directory, in the process that made it (a forked child ends with the same finalizers)."""
-    if os.getpid() == owner:
+    if os.getpid() != owner:
+        return
+    try:
         delete_tree(home)
+    except KeyboardInterrupt:
+        delete_tree(home)
+        raise
+    finally:
+        for lock in locks:
+            os.close(lock)
