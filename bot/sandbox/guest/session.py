@@ -33,6 +33,7 @@ class SessionJob:
         scratch: A writable directory outside the tree for pytest's cache.
         selection: Files and exact node ids relative to the tree; empty is the repository's default collection.
         without: Exact node ids to leave out.
+        ignore: Files not to collect at all.
         order_seed: Shuffle files, classes in a file and tests in a class; None keeps the repository's order.
         capture: pytest's capture method; `sys` where the process will be forked, "" is the repository's own.
     """
@@ -41,6 +42,7 @@ class SessionJob:
     scratch: str
     selection: Sequence[str] = ()
     without: Collection[str] = ()
+    ignore: Collection[str] = ()
     order_seed: int | None = None
     capture: str = ""
 
@@ -93,7 +95,7 @@ class Takeover:
         self.collected: Collected | None = None
         self.problem = ""
         self._root = self._tree = os.path.realpath(job.tree)
-        self._errors: dict[str, str] = {}
+        self.errors: dict[str, str] = {}
         self._reports: list[Any] = []
 
     def tree_id(self, nodeid: str) -> str:
@@ -107,15 +109,19 @@ class Takeover:
     def pytest_load_initial_conftests(self, early_config: Any, parser: Any) -> Iterator[None]:
         options.declare_missing(parser, early_config.known_args_namespace)
         options.make_harmless(early_config.known_args_namespace)
+        yield
+
+    @hook(hookwrapper=True)
+    def pytest_cmdline_parse(self) -> Iterator[None]:
         outcome: Any = yield
-        if outcome.excinfo is not None:
-            self.problem = _conftest_problem(outcome.excinfo[1])
+        self._note_problem(outcome)
 
     @hook(hookwrapper=True)
     def pytest_cmdline_main(self, config: Any) -> Iterator[None]:
         options.make_harmless(config.option)
         self._root = os.path.realpath(str(config.rootpath))
-        yield
+        outcome: Any = yield
+        self._note_problem(outcome)
 
     @hook(hookwrapper=True)
     def pytest_collection_modifyitems(self, config: Any, items: list[Any]) -> Iterator[None]:
@@ -124,8 +130,9 @@ class Takeover:
         named = [(self.tree_id(item.nodeid), item) for item in items]
         kept = [(name, item) for name, item in named if wanted.holds(name)]
         dropped = [item for name, item in named if not wanted.holds(name)]
-        if self.job.order_seed is not None:
-            kept.sort(key=lambda pair: _shuffled(pair[0], cast("int", self.job.order_seed)))
+        seed = self.job.order_seed
+        if seed is not None:
+            kept.sort(key=lambda pair: _shuffled(pair[0], seed))
         items[:] = [item for _, item in kept]
         if dropped:
             config.hook.pytest_deselected(items=dropped)
@@ -133,7 +140,7 @@ class Takeover:
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
             path = self.tree_id(report.nodeid.partition("::")[0]) or "."
-            self._errors.setdefault(path, str(report.longrepr))
+            self.errors.setdefault(path, str(report.longrepr))
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         self._reports.append(report)
@@ -141,12 +148,17 @@ class Takeover:
     @hook(hookwrapper=True, tryfirst=True)
     def pytest_runtestloop(self, session: Any) -> Iterator[None]:
         by_id = {self.tree_id(item.nodeid): item for item in session.items}
-        self.collected = Collected(session, list(session.items), by_id, self._errors, self._reports)
+        self.collected = Collected(session, list(session.items), by_id, self.errors, self._reports)
         if self.loop is not None:
             # pytest's own loop still follows, with nothing to run.
             session.items = []
             self.loop(self.collected)
         yield
+
+    def _note_problem(self, outcome: Any) -> None:
+        error = outcome.excinfo[1] if outcome.excinfo is not None else None
+        if error is not None and not isinstance(error, SystemExit):
+            self.problem = _described(error)
 
 
 class _Selection:
@@ -167,28 +179,28 @@ class _Selection:
         return below or name in self._ids
 
 
-def run(job: SessionJob, *, loop: Loop | None = None, plugins: Sequence[object] = ()) -> tuple[int, Takeover]:
+def run(job: SessionJob, takeover: Takeover, plugins: Sequence[object] = ()) -> int:
     """Run pytest in this process.
 
     Args:
         job: What to collect.
-        loop: Takes over once the items are collected; without it pytest runs them.
+        takeover: The plugin made for the job, with the loop that takes over once the items are collected, if any.
         plugins: Further plugins to register.
 
     Returns:
-        pytest's exit code, and the plugin with what it saw.
+        pytest's exit code; `takeover` says what happened.
     """
     os.chdir(job.tree)
-    takeover = Takeover(job, loop)
-    code = pytest.main(arguments(job), plugins=[takeover, *plugins])
-    return int(code), takeover
+    return int(pytest.main(arguments(job), plugins=[takeover, *plugins]))
 
 
 def arguments(job: SessionJob) -> list[str]:
     """Return pytest's arguments: the files of the selection (not the ids, which may hold anything) and options."""
     files = dict.fromkeys(name.partition("::")[0] for name in job.selection)
     chosen = [f"--capture={job.capture}"] if job.capture else []
-    return [*chosen, "-o", f"cache_dir={os.path.join(job.scratch, 'pytest-cache')}", *files]
+    ignored = [f"--ignore={os.path.join(job.tree, path)}" for path in job.ignore]
+    cache = ["-o", f"cache_dir={os.path.join(job.scratch, 'pytest-cache')}"]
+    return [*chosen, *ignored, *cache, *(file for file in files if file not in job.ignore)]
 
 
 def use_own_temporary_directory(config: Any, path: str) -> None:
@@ -212,7 +224,11 @@ def _shuffled(name: str, seed: int) -> tuple[float, ...]:
     return tuple(random.Random(f"{seed} {part}").random() for part in parts)
 
 
-def _conftest_problem(error: BaseException) -> str:
-    cause = getattr(error, "cause", None) or error
-    path = getattr(error, "path", "")
-    return f"{os.path.basename(str(path)) or 'conftest.py'}: {type(cause).__name__}: {cause}"
+def _described(error: BaseException) -> str:
+    """Return why pytest could not start: a wrong option, a conftest.py that raises."""
+    # pytest's error for a conftest.py holds the cause, in older versions as an exc_info.
+    cause = getattr(error, "cause", None) or getattr(error, "excinfo", (None, None))[1]
+    if cause is None:
+        return " ".join(str(error).split()) or type(error).__name__
+    path = os.path.basename(str(getattr(error, "path", ""))) or "conftest.py"
+    return f"{path}: {type(cause).__name__}: {cause}"

@@ -1,0 +1,123 @@
+"""The pytest plugin that writes the journal: results as they come, and coverage by test and by shared fixture."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from . import results
+from .journal import Journal
+from .session import Takeover, hook
+from .tracing import Tracer
+
+BETWEEN = "between"
+"""Context of what is executed between tests: it belongs to none."""
+
+
+class Recorder:
+    """Writes what happens to the journal.
+
+    Args:
+        journal: Where to write.
+        takeover: The session's plugin, which knows ids relative to the tree.
+        tree: Absolute real path of the repository's copy.
+        tracer: Traces coverage; None if it was not asked for.
+    """
+
+    def __init__(self, journal: Journal, takeover: Takeover, tree: str, tracer: Tracer | None) -> None:
+        self._journal = journal
+        self._takeover = takeover
+        self._tree = tree
+        self._tracer = tracer
+        self._reports: list[Any] = []
+        self._shared: list[str] = []
+        self._live: dict[str, dict[int, tuple[Any, str]]] = {}
+
+    # ---------------------------------------------------------------- collection
+
+    def pytest_collectstart(self, collector: Any) -> None:
+        self._journal.write("collecting", path=self._takeover.tree_id(collector.nodeid.partition("::")[0]))
+
+    def pytest_collection_finish(self, session: Any) -> None:
+        ids = [self._takeover.tree_id(item.nodeid) for item in session.items]
+        self._journal.write("collected", ids=ids, errors=self._takeover.errors)
+        if self._tracer is not None:
+            self._cover(self._tracer.imports())
+            self._tracer.enter(BETWEEN)
+
+    def pytest_internalerror(self, excrepr: Any) -> None:
+        lines = str(excrepr).strip().splitlines()
+        cause = lines[-1].removeprefix("INTERNALERROR>").strip("> E") if lines else "internal error"
+        self._journal.write("problem", message=f"pytest failed: {cause}")
+
+    # ---------------------------------------------------------------- tests
+
+    @hook(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
+        name = self._takeover.tree_id(item.nodeid)
+        del self._reports[:], self._shared[:]
+        function, case = results.function_name(item), results.case_of(item)
+        self._journal.write("begin", id=name, function=function, case=case)
+        if self._tracer is not None:
+            self._tracer.ensure()
+            self._tracer.enter(f"test {name}")
+        yield
+        if not self._journal.is_owner:
+            # A test has forked, and the child has run on to here: it must not run the other tests too.
+            os._exit(1)
+        if self._tracer is not None:
+            self._cover(self._tracer.leave())
+            if self._shared:
+                self._journal.write("uses", id=name, contexts=sorted(set(self._shared)))
+        self._journal.write("test", id=name, **results.fold(self._reports))
+
+    @hook(hookwrapper=True)
+    def pytest_runtest_makereport(self, call: Any) -> Iterator[None]:
+        outcome: Any = yield
+        if call.excinfo is not None:
+            outcome.get_result().account = results.describe_failure(call.excinfo, self._tree)
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        self._reports.append(report)
+
+    # ---------------------------------------------------------------- fixtures that several tests share
+
+    @hook(hookwrapper=True, tryfirst=True)
+    def pytest_fixture_setup(self, fixturedef: Any, request: Any) -> Iterator[None]:
+        if self._tracer is None or fixturedef.scope == "function":
+            yield
+            return
+        context = (
+            f"fixture {fixturedef.scope} {fixturedef.baseid}::{fixturedef.argname}[{request.param_index}]"
+        )
+        self._live.setdefault(fixturedef.argname, {})[id(fixturedef)] = (fixturedef, context)
+        # Finalizers run last in, first out: what the fixture does after its `yield` lies between these two.
+        fixturedef.addfinalizer(self._leave)
+        self._tracer.enter(context)
+        yield
+        self._leave()
+        fixturedef.addfinalizer(lambda: self._enter(context))
+
+    @hook(tryfirst=True)
+    def pytest_runtest_teardown(self, item: Any) -> None:
+        if self._tracer is None:
+            return
+        used = getattr(getattr(item, "_request", None), "_fixture_defs", None) or {}
+        for name in used:
+            # A fixture may use the one it overrides, of the same name, which pytest does not list.
+            for fixturedef, context in self._live.get(name, {}).values():
+                if fixturedef.cached_result is not None and item.nodeid.startswith(fixturedef.baseid):
+                    self._shared.append(context)
+
+    def _enter(self, context: str) -> None:
+        if self._tracer is not None:
+            self._tracer.enter(context)
+
+    def _leave(self) -> None:
+        if self._tracer is not None:
+            self._cover(self._tracer.leave())
+
+    def _cover(self, executed: list[dict[str, Any]]) -> None:
+        for fields in executed:
+            self._journal.write("cover", **fields)
