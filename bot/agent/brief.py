@@ -5,12 +5,12 @@ The blocks printed here are a format: models of every kind read them, and the bu
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from bot.agent.syntax import statements
 from bot.domain import Mutant, Target, ranges
 
 EXAMPLE_LINES = 300
@@ -100,9 +100,5 @@ def _excerpt(text: str) -> str:
 
 
 def _whole_statements(text: str, limit: int) -> int:
-    try:
-        body: Sequence[ast.stmt] = ast.parse(text).body
-    except (SyntaxError, ValueError):
-        return limit
-    ends = [node.end_lineno or 0 for node in body]
+    ends = [node.end_lineno or 0 for node in statements(text)]
     return max((end for end in ends if end <= limit), default=limit)
