@@ -58,14 +58,17 @@ def execute(
     limits: Limits,
     timeout_s: float,
     stdin: bytes = b"",
+    mark: str = "",
 ) -> Completed:
     """Run a command and return when it and everything it started are gone.
 
     Args:
         command: An executable and its arguments.
-        env: The whole environment; its HOME is the sandbox's own, by which stray processes are recognised.
+        env: The whole environment.
         timeout_s: Seconds of wall time; past them everything is killed and `timed_out` set.
         stdin: What the command reads; after it, the end of the file.
+        mark: A text that is in the environment of this sandbox's processes only: by it they are found and killed, should
+            the command manage to kill what watches over it.
 
     Returns:
         What it printed and how it ended; a command that a signal killed has exit code 128 + signal.
@@ -107,8 +110,8 @@ def execute(
                 os.close(fd)
         if keeper is not None:
             _dismiss(keeper)
-            if keeper.returncode:
-                end_processes(f"HOME={env['HOME']}\0")
+            if keeper.returncode and mark:
+                end_processes(mark)
     return _completed(verdict, out.text(), err.text(), time.monotonic() - started, limits)
 
 

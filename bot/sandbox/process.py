@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import shlex
 import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
@@ -87,6 +88,7 @@ class ProcessSandbox:
     """One copy of a tree; see `bot.sandbox.Sandbox`. It is empty until something is copied into it.
 
     Attributes:
+        walls: Whether commands run within bubblewrap.
         host_tree, host_scratch: Where the tree and the scratch directory lie on this host.
     """
 
@@ -103,7 +105,7 @@ class ProcessSandbox:
     ) -> None:
         self.interpreter = interpreter
         self._limits = limits
-        self._walls = walls
+        self.walls = walls
         self._network = network
         self._writable = tuple(writable)
         try:
@@ -121,7 +123,7 @@ class ProcessSandbox:
             bubblewrap.write_accounts(self._home / "etc")
             own_bin = bin_directory(interpreter.command)
             if own_bin is None:
-                _link_python(self._home / "bin", interpreter.command)
+                _stand_in(self._home / "bin", interpreter.command)
         except OSError as problem:
             self.close()
             raise SandboxError(
@@ -153,15 +155,16 @@ class ProcessSandbox:
         environment = self._environment() | dict(env or {})
         # `env` says the same in both modes when there is no such command, and ends with 127.
         words = ["/usr/bin/env", "--", *command]
-        if self._walls:
+        if self.walls:
             words = bubblewrap.wrap(words, self._view(), self.tree)
         return execute(
             words,
-            cwd=self._home if self._walls else self.host_tree,
+            cwd=self._home if self.walls else self.host_tree,
             env=environment,
             limits=self._limits,
             timeout_s=timeout_s,
             stdin=stdin,
+            mark="" if self.walls else f"HOME={self.scratch}/home\0",
         )
 
     def read(self, path: str, *, limit: int = 64 * 1024**2) -> bytes:
@@ -256,10 +259,12 @@ class ProcessSandbox:
         )
 
 
-def _link_python(directory: Path, command: str) -> None:
-    """Make `python` and `python3` in a directory stand for an interpreter."""
+def _stand_in(directory: Path, command: str) -> None:
+    """Make `python` and `python3` in a directory run an interpreter, under its own name as it would start itself."""
     for name in ("python", "python3"):
-        (directory / name).symlink_to(command)
+        script = directory / name
+        script.write_text(f'#!/bin/sh\nexec {shlex.quote(command)} "$@"\n')
+        script.chmod(0o700)
 
 
 def _discard(home: Path, locks: list[int], owner: int) -> None:
