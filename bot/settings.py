@@ -37,7 +37,6 @@ class Settings(BaseSettings):
     webhook_secret: SecretStr | None = Field(default=None, description="The App's webhook secret.")
     host: str = Field(default="127.0.0.1", description="Address that the server listens on.")
     port: int = Field(default=8000, ge=0, le=65535, description="Port that the server listens on.")
-    debug: bool = Field(default=False, description="Show the traceback of an error that is testforge's own.")
 
 
 def load() -> Settings:

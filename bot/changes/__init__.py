@@ -2,7 +2,7 @@
 
 from bot.changes.checkout import checkout, checkout_base, working_files
 from bot.changes.layout import import_roots, module_name
-from bot.changes.repository import find_root
+from bot.changes.repository import find_root, project_of
 from bot.changes.source import functions_of
 from bot.changes.targets import configuration, read, whole_file
 
@@ -14,6 +14,7 @@ __all__ = [
     "functions_of",
     "import_roots",
     "module_name",
+    "project_of",
     "read",
     "whole_file",
     "working_files",

@@ -7,6 +7,7 @@ is called so that none of them does: no hooks, no external diff, no textconv, no
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -101,6 +102,30 @@ def find_root(path: Path) -> Path:
     return Path(os.fsdecode(top.removesuffix(b"\n")))
 
 
+def project_of(file: Path) -> Path:
+    """Return the directory that a source file belongs to: its git working tree, or, without git, its project's.
+
+    Without git that is the nearest directory above with a pyproject.toml, setup.py or setup.cfg, otherwise the one
+    that the file's package lies in.
+
+    Raises:
+        UsageError: There is no such file.
+    """
+    if not file.is_file():
+        raise UsageError(f"There is no file {str(file)!r}.")
+    start = file.resolve().parent
+    try:
+        return find_root(start)
+    except RepositoryError:
+        pass
+    for directory in (start, *start.parents):
+        if any((directory / name).is_file() for name in ("pyproject.toml", "setup.py", "setup.cfg")):
+            return directory
+    return next(
+        directory for directory in (start, *start.parents) if not (directory / "__init__.py").exists()
+    )
+
+
 def _no_repository(path: Path, said: str) -> RepositoryError:
     """Return the sentence for a directory in which git does not work at all."""
     if "dubious ownership" in said:
@@ -172,6 +197,11 @@ class Repository:
             return RepositoryError(
                 f"There is no commit {ref!r} in this shallow clone. Run `git fetch --unshallow`, "
                 f"or `git fetch origin {ref}`, then review again."
+            )
+        if re.fullmatch(r".*(\^|~\d*)", ref):
+            return RepositoryError(
+                f"There is no commit {ref!r}: the history does not go back that far. "
+                f"To review everything from the beginning, name the empty tree: `--base {EMPTY_TREE}`."
             )
         return RepositoryError(
             f"There is no commit, branch or tag {ref!r} in this repository. "

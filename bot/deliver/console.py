@@ -1,0 +1,233 @@
+"""The report for a person: suspected bugs first, then target by target what is proposed and what it proves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderResult
+from rich.padding import Padding
+from rich.text import Text
+
+from bot.deliver.bars import Bars, Row
+from bot.deliver.wording import Evidence, clean, evidence, line_list, on_base, plural, rejections
+from bot.domain import MutantOutcome, MutationDelta, RunReport, Skipped, SuspectedBug, TargetReport
+
+_STYLES = {
+    "proposed": "bold green",
+    "nothing-to-test": "bold",
+    "no-useful-tests": "bold yellow",
+    "inconclusive": "bold yellow",
+    "failed": "bold red",
+    "cancelled": "bold yellow",
+}
+_KILLS_SHOWN = 3
+_NAMES_SHOWN = 5
+
+
+def render(report: RunReport, *, applied: Sequence[str] = (), patch: str = "") -> ConsoleRenderable:
+    """Return the report of a run, to be printed with rich at any width, with colours or without.
+
+    Args:
+        applied: The test files that have been written into the working tree.
+        patch: The file that a patch has been written to.
+    """
+    return _Report(report, tuple(applied), patch)
+
+
+@dataclass(frozen=True, slots=True)
+class _Report:
+    """The whole report."""
+
+    report: RunReport
+    applied: tuple[str, ...]
+    patch: str
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield from self._head()
+        for target in self.report.targets:
+            yield from _bugs(target.suspected_bugs)
+        for target in self.report.targets:
+            yield from _target(target)
+        yield from _skipped(self.report.skipped)
+        yield from self._end()
+
+    def _head(self) -> Iterator[ConsoleRenderable]:
+        """Yield the headline, and what was compared with what."""
+        report = self.report
+        yield Text(headline(report), style=_STYLES.get(report.status, "bold"))
+        if report.reason and report.status != "proposed":
+            yield Text(clean(report.reason))
+        if report.base is not None:
+            head = report.head[:9] if report.head is not None else "the working tree"
+            compared = f"{report.base[:9]} to {head}, "
+        else:
+            compared = ""
+        yield Text(f"{compared}model {clean(report.model)}, sandbox {clean(report.sandbox)}", style="dim")
+
+    def _end(self) -> Iterator[ConsoleRenderable]:
+        """Yield cost and time, and what can be done next."""
+        report = self.report
+        usage = report.usage
+        tokens = usage.prompt + usage.completion
+        yield Text()
+        yield Text(
+            f"Took {seconds(report.wall_s)}, {plural(tokens, 'token')}, {dollars(usage.cost_usd)}.",
+            style="dim",
+        )
+        if self.applied:
+            yield Text(f"Written: {', '.join(map(clean, self.applied))}.")
+        if self.patch:
+            yield Text(f"Patch: {clean(self.patch)} (`git apply {clean(self.patch)}`).")
+        if report.status == "proposed" and not self.applied and not self.patch:
+            yield Text("Nothing was written. Add --apply to write the tests, or --patch FILE for a patch.")
+
+
+def headline(report: RunReport) -> str:
+    """Return the one sentence that sums a run up."""
+    kept = sum(len(target.kept) for target in report.targets)
+    files = sum(bool(target.kept) for target in report.targets)
+    bugs = sum(len(target.suspected_bugs) for target in report.targets)
+    sentence = {
+        "proposed": f"{plural(kept, 'test')} proposed for {plural(files, 'changed file')}",
+        "nothing-to-test": "Nothing to test",
+        "no-useful-tests": "No test was found that proves anything beyond the existing ones",
+        "inconclusive": "Inconclusive: the tests could not be run",
+        "failed": "Failed",
+        "cancelled": f"Cancelled; {plural(kept, 'test')} found until then",
+    }.get(report.status, clean(report.status))
+    return sentence + (f"; {plural(bugs, 'suspected bug')}" if bugs else "")
+
+
+def _bugs(bugs: Sequence[SuspectedBug]) -> Iterator[ConsoleRenderable]:
+    """Yield the places where the code contradicts what its documentation says."""
+    for bug in bugs:
+        yield Text()
+        yield Text(f"Suspected bug in {clean(bug.function)}", style="bold red")
+        yield _indented(f"expected  {clean(bug.expected)}")
+        yield _indented(f"observed  {clean(bug.observed)}")
+        yield _indented(f"shown by  {clean(bug.test)} (not proposed: judge for yourself)", style="dim")
+
+
+def _target(report: TargetReport) -> Iterator[ConsoleRenderable]:
+    """Yield what was found out about one target."""
+    target = report.target
+    yield Text()
+    yield Text(clean(target.path), style="bold")
+    names = [clean(function.qualname) for function in target.functions]
+    if target.whole_file:
+        yield _indented(f"whole file, {plural(len(names), 'function')}", style="dim")
+    elif names:
+        more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
+        yield _indented(f"changed: {', '.join(names[:_NAMES_SHOWN])}{more}", style="dim")
+    if report.status != "proposed":
+        yield _indented(f"{report.status}{': ' if report.reason else ''}{clean(report.reason)}")
+    if report.suite is not None:
+        verb = "new file" if report.suite.is_new else "extends"
+        yield _indented(f"{verb} {clean(report.suite.path)}", style="dim")
+    for proof in evidence(report):
+        yield from _proof(proof)
+    rows = _measures(report)
+    if rows:
+        yield Text()
+        yield Bars(rows)
+    yield from _left_out(report)
+
+
+def _proof(proof: Evidence) -> Iterator[ConsoleRenderable]:
+    """Yield a proposed test and what it proves."""
+    name = Text("  + ", style="green")
+    name.append(proof.name, style="default")
+    if proof.cases > 1:
+        name.append(f" ({proof.cases} cases)", style="dim")
+    yield name
+    parts = []
+    if proof.lines:
+        parts.append(f"covers {'lines' if len(proof.lines) > 1 else 'line'} {line_list(proof.lines)}")
+    if proof.kills:
+        more = len(proof.kills) - _KILLS_SHOWN
+        shown = "; ".join(proof.kills[:_KILLS_SHOWN]) + (f"; and {more} more" if more > 0 else "")
+        parts.append(f"kills {plural(len(proof.kills), 'mutant')}: {shown}")
+    if on_base(proof.on_base):
+        parts.append(on_base(proof.on_base))
+    for part in parts:
+        yield _indented(part, style="dim", by=6)
+
+
+def _measures(report: TargetReport) -> list[Row]:
+    """Return coverage and mutation score as rows; what could not be measured at all is left out."""
+    rows = []
+    coverage = report.coverage
+    for name, delta in (
+        ("changed lines", coverage.changed),
+        ("file's lines", coverage.file),
+        ("file's branches", coverage.branch),
+    ):
+        if (delta.before, delta.after) != (None, None) and not (
+            report.target.whole_file and "changed" in name
+        ):
+            rows.append(Row(name, delta.before, delta.after))
+    for name, mutation in (
+        ("mutants, changed", report.mutation_changed),
+        ("mutants, file", report.mutation_file),
+    ):
+        if mutation is not None and mutation.after.score is not None:
+            rows.append(Row(name, mutation.before.score, mutation.after.score, _caught(mutation)))
+    return rows
+
+
+def _caught(mutation: MutationDelta) -> str:
+    """Return how many mutants the score stands on."""
+    after = mutation.after
+    caught = after.count(MutantOutcome.KILLED) + after.count(MutantOutcome.TIMEOUT)
+    judged = caught + after.count(MutantOutcome.SURVIVED)
+    sampled = ", sampled" if after.sampled_from > len(after.verdicts) else ""
+    return f"{caught} of {judged}{sampled}"
+
+
+def _left_out(report: TargetReport) -> Iterator[ConsoleRenderable]:
+    """Yield the tests that are not proposed, and the existing ones that were set aside."""
+    rejected = [row for row in report.ledger if not row.kept]
+    if rejected:
+        yield Text()
+        yield _indented(f"{plural(len(rejected), 'test')} rejected: {rejections(rejected)}")
+    if report.red_tests:
+        more = len(report.red_tests) - _NAMES_SHOWN
+        yield Text()
+        yield _indented(
+            f"{plural(len(report.red_tests), 'existing test')} failed before anything was added; set aside:",
+            style="yellow",
+        )
+        for test in report.red_tests[:_NAMES_SHOWN]:
+            yield _indented(clean(test), by=4)
+        if more > 0:
+            yield _indented(f"and {more} more", by=4)
+
+
+def _skipped(skipped: Sequence[Skipped]) -> Iterator[ConsoleRenderable]:
+    """Yield the changed files that need no tests."""
+    if skipped:
+        yield Text()
+        yield Text("Not tested", style="bold")
+    for file in skipped:
+        yield _indented(f"{clean(file.path)} {clean(file.reason)}")
+
+
+def _indented(text: str, *, style: str = "", by: int = 2) -> ConsoleRenderable:
+    """Return a paragraph that stays indented where it wraps."""
+    return Padding(Text(text, style=style), (0, 0, 0, by), expand=False)
+
+
+def seconds(value: float) -> str:
+    """Return a duration as a person says it: `0.4 s`, `12 s`, `3 min 5 s`."""
+    if value < 10:
+        return f"{value:.1f} s"
+    minutes, rest = divmod(round(value), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def dollars(value: float) -> str:
+    """Return an amount of USD; `$0` if nothing was paid."""
+    if value == 0:
+        return "$0"
+    return f"${value:.2f}" if value >= 0.01 else f"${value:.4f}"

@@ -1,0 +1,188 @@
+"""What `testforge score` says of a test file: outcomes, coverage, mutation score, hollow tests, survivors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderResult
+from rich.padding import Padding
+from rich.text import Text
+
+from bot.deliver.bars import Bars, Row
+from bot.deliver.record import SCHEMA, Json, mutation_counts
+from bot.deliver.wording import clean, describe, plural
+from bot.domain import Mutant, MutantOutcome, MutationResult, Outcome, SuiteRun
+
+if TYPE_CHECKING:
+    from bot.measure.score import Score
+
+_SURVIVORS_SHOWN = 10
+_TESTS_SHOWN = 10
+Interval = tuple[float, float]
+
+
+def render(score: Score, source: str, test_file: str, interval: Interval | None) -> ConsoleRenderable:
+    """Return the score card, to be printed with rich.
+
+    Args:
+        source, test_file: The paths that were given.
+        interval: The mutation score's 95% interval if mutants were sampled.
+    """
+    return _Card(score, source, test_file, interval)
+
+
+def as_json(score: Score, source: str, test_file: str, interval: Interval | None) -> Json:
+    """Return the score card as plain data, schema 1: fractions 0..1, seconds; null is what could not be measured."""
+    run = score.run
+    return {
+        "schema": SCHEMA,
+        "source": source,
+        "test_file": test_file,
+        "pass_at_1": score.pass_at_1,
+        "outcomes": {outcome.value: len(run.ids(outcome)) for outcome in Outcome},
+        "tests": [
+            {
+                "id": result.id,
+                "outcome": result.outcome.value,
+                "hollow": result.id in score.hollow,
+                "message": result.message,
+                "duration_s": round(result.duration_s, 3),
+            }
+            for result in run.results
+        ],
+        "collection_errors": [
+            {"path": error.path, "message": error.message} for error in run.collection_errors
+        ],
+        "crash": run.crash or None,
+        "coverage": {"lines": score.lines, "branches": score.branches},
+        "mutation": None if score.mutation is None else _mutation(score.mutation, interval),
+        "hollow": sorted(score.hollow),
+        "duration_s": round(run.duration_s, 3),
+    }
+
+
+def _mutation(result: MutationResult, interval: Interval | None) -> Json:
+    """Return mutation results with the survivors."""
+    return {
+        **mutation_counts(result),
+        "interval_95": None if interval is None else list(interval),
+        "sampled_from": result.sampled_from,
+        "survivors": [
+            {
+                "id": mutant.id,
+                "function": mutant.function,
+                "lines": [mutant.first, mutant.last],
+                "diff": mutant.diff,
+            }
+            for mutant in result.survivors
+        ],
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Card:
+    """The score card for a person."""
+
+    score: Score
+    source: str
+    test_file: str
+    interval: Interval | None
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Text(f"{clean(self.test_file)} against {clean(self.source)}", style="bold")
+        yield from _outcomes(self.score.run)
+        rows = list(self._rows())
+        if rows:
+            yield Text()
+            yield Bars(rows, before_known=False)
+        if self.score.hollow:
+            yield Text()
+            yield from _listed(
+                f"{plural(len(self.score.hollow), 'test')} hollow: still green with every function body emptied",
+                sorted(self.score.hollow),
+            )
+        if self.score.mutation is not None:
+            yield from _survivors(self.score.mutation.survivors)
+
+    def _rows(self) -> Iterator[Row]:
+        """Yield what was measured."""
+        if self.score.lines is not None:
+            yield Row("lines", None, self.score.lines)
+        if self.score.branches is not None:
+            yield Row("branches", None, self.score.branches)
+        mutation = self.score.mutation
+        if mutation is not None and mutation.score is not None:
+            yield Row("mutants", None, mutation.score, _remark(mutation, self.interval))
+
+
+def _outcomes(run: SuiteRun) -> Iterator[ConsoleRenderable]:
+    """Yield how many tests had which outcome, and what went wrong."""
+    counts = [
+        f"{len(run.ids(outcome))} {outcome.value}"
+        for outcome in Outcome
+        if run.ids(outcome) or outcome is Outcome.PASSED
+    ]
+    yield Text(", ".join(counts))
+    if run.crash:
+        yield Text(f"pytest {clean(run.crash)}", style="red")
+    for error in run.collection_errors:
+        yield Text(f"{clean(error.path)} could not be collected: {clean(error.message)}", style="red")
+    wrong = [r for r in run.results if r.outcome in (Outcome.FAILED, Outcome.ERROR, Outcome.TIMED_OUT)]
+    if wrong:
+        yield Text()
+        yield from _listed("Not green", [f"{result.id}: {result.message}" for result in wrong])
+
+
+def _remark(result: MutationResult, interval: Interval | None) -> str:
+    """Return what the mutation score stands on."""
+    count = result.count
+    caught = count(MutantOutcome.KILLED) + count(MutantOutcome.TIMEOUT)
+    parts = [f"{caught} of {caught + count(MutantOutcome.SURVIVED)}"]
+    for outcome in (MutantOutcome.TIMEOUT, MutantOutcome.EQUIVALENT, MutantOutcome.NOT_RUN):
+        if count(outcome):
+            parts.append(f"{count(outcome)} {outcome.value.replace('_', ' ')}")
+    if interval is not None:
+        parts.append(f"95%: {interval[0]:.2f}-{interval[1]:.2f} of {result.sampled_from}")
+    return ", ".join(parts)
+
+
+def _survivors(survivors: Sequence[Mutant]) -> Iterator[ConsoleRenderable]:
+    """Yield surviving mutants, spread over functions, ten at most."""
+    if not survivors:
+        return
+    yield Text()
+    shown = _spread(survivors)
+    more = f" ({len(shown)} of {len(survivors)})" if len(shown) < len(survivors) else ""
+    yield Text(f"Changes that no test notices{more}", style="bold")
+    for function in dict.fromkeys(mutant.function for mutant in shown):
+        yield _indented(clean(function) or "outside functions")
+        for mutant in shown:
+            if mutant.function == function:
+                yield _indented(describe(mutant), by=4, style="dim")
+
+
+def _spread(survivors: Sequence[Mutant]) -> tuple[Mutant, ...]:
+    """Return the first survivor of each function, then the second of each, and so on, ten at most, in file order."""
+    rank: dict[str, int] = {}
+    ranked = []
+    for position, mutant in enumerate(survivors):
+        rank[mutant.function] = rank.get(mutant.function, 0) + 1
+        ranked.append((rank[mutant.function], position))
+    chosen = sorted(position for _, position in sorted(ranked)[:_SURVIVORS_SHOWN])
+    return tuple(survivors[position] for position in chosen)
+
+
+def _listed(title: str, items: Sequence[str]) -> Iterator[ConsoleRenderable]:
+    """Yield a title and the first items below it."""
+    yield Text(title, style="bold yellow")
+    for item in items[:_TESTS_SHOWN]:
+        yield _indented(clean(item))
+    if len(items) > _TESTS_SHOWN:
+        yield _indented(f"and {len(items) - _TESTS_SHOWN} more")
+
+
+def _indented(text: str, *, by: int = 2, style: str = "") -> ConsoleRenderable:
+    """Return a paragraph that stays indented where it wraps."""
+    return Padding(Text(text, style=style), (0, 0, 0, by), expand=False)
