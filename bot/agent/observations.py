@@ -5,7 +5,7 @@ Models of every kind read these formats and the built-in one parses them, so tes
 
 from __future__ import annotations
 
-import textwrap
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from bot.agent.brief import line_list
@@ -141,7 +141,8 @@ def middle_cut(text: str, limit: int) -> str:
 
 def _failure(result: TestResult) -> str:
     label = "ERROR" if result.outcome is Outcome.ERROR else "FAILED"
-    return _block(f"{label} {result.id}", result.detail.splitlines() or _error_lines(result.message))
+    frames = [re.sub(r"^(?!E )(.*:\d+): in .*$", r"at \1", line) for line in result.detail.splitlines()]
+    return _block(f"{label} {result.id}", frames or _error_lines(result.message))
 
 
 def _crash(run: SuiteRun) -> str:
@@ -154,8 +155,7 @@ def _error_lines(message: str) -> list[str]:
 
 
 def _block(title: str, lines: Sequence[str]) -> str:
-    text = textwrap.dedent("\n".join(line for line in lines if line.strip()))
-    shown = [f"    {middle_cut(line, LINE_CHARACTERS)}" for line in text.split("\n") if line]
+    shown = [f"    {middle_cut(line.rstrip(), LINE_CHARACTERS)}" for line in lines if line.strip()]
     return "\n".join([title, *_clipped(shown, DETAIL_LINES, "lines", indent="    ")])
 
 

@@ -22,6 +22,8 @@ def register() -> None:
                 "mode": "chat",
                 "input_cost_per_token": 0.0,
                 "output_cost_per_token": 0.0,
+                "cache_creation_input_token_cost": 0.0,
+                "cache_read_input_token_cost": 0.0,
                 "supports_function_calling": True,
             }
         }

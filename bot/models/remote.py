@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,7 +34,7 @@ class Price:
     max_tokens: int = UNKNOWN_MAX_TOKENS
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class Remote:
     """A model reached through LiteLLM.
 
@@ -47,6 +49,11 @@ class Remote:
     retry: Retry = field(default_factory=Retry)
     call_s: float = CALL_S
     options: dict[str, Any] = field(default_factory=dict)
+    _runner: asyncio.Runner = field(default_factory=asyncio.Runner, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        # One event loop for all calls, so that connections are used again; closed when the model is gone.
+        weakref.finalize(self, self._runner.close)
 
     def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema] = ()) -> Reply:
         """Return the reply to a conversation.
@@ -86,7 +93,7 @@ class Remote:
         }
         if tools:
             arguments["tools"] = list(tools)
-        return asyncio.run(asyncio.wait_for(litellm.acompletion(**arguments), self.call_s))
+        return self._runner.run(asyncio.wait_for(litellm.acompletion(**arguments), self.call_s))
 
 
 def imported() -> Any:
@@ -97,6 +104,7 @@ def imported() -> Any:
 
     litellm.telemetry = False
     litellm.suppress_debug_info = True
+    logging.getLogger("LiteLLM").setLevel(logging.ERROR)
     return litellm
 
 
