@@ -145,7 +145,9 @@ class _Text:
         begin = self._starts[first]
         end = self._starts[last + 1] if last + 1 < len(self._starts) else len(self.source)
         before = self.source[begin:end].splitlines()
-        after = (self.source[begin : splice.start] + splice.replacement + self.source[splice.end : end]).splitlines()
+        after = (
+            self.source[begin : splice.start] + splice.replacement + self.source[splice.end : end]
+        ).splitlines()
         while before and after and before[0] == after[0]:
             del before[0], after[0]
         while before and after and before[-1] == after[-1]:

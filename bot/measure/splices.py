@@ -139,9 +139,7 @@ def _pieces(node: Any) -> list[tuple[Any, str]]:
     return [(child, "") if child.type == "suite" else (None, child.get_code()) for child in children]
 
 
-def _difference(
-    before: Sequence[tuple[Any, str]], after: Sequence[tuple[Any, str]]
-) -> tuple[int, int, str]:
+def _difference(before: Sequence[tuple[Any, str]], after: Sequence[tuple[Any, str]]) -> tuple[int, int, str]:
     """Return where two lists of pieces differ, as (start, end, replacement) in the first one's text."""
     head = 0
     while head < min(len(before), len(after)) and before[head] == after[head]:

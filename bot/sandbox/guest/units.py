@@ -81,12 +81,16 @@ class Module:
         found = (first, last)
         body: list[ast.stmt] = self._tree.body
         while True:
-            inside = [node for node in body if _first_line(node) <= first and last <= cast("int", node.end_lineno)]
+            inside = [
+                node for node in body if _first_line(node) <= first and last <= cast("int", node.end_lineno)
+            ]
             if not inside:
                 return found
             node = inside[0]
             below = [statement for block in _blocks(node) for statement in block]
-            end = min((_first_line(statement) - 1 for statement in below), default=cast("int", node.end_lineno))
+            end = min(
+                (_first_line(statement) - 1 for statement in below), default=cast("int", node.end_lineno)
+            )
             found = (_first_line(node), max(end, node.lineno))
             if last <= found[1]:
                 return found
@@ -146,14 +150,21 @@ class Module:
         names: list[str] = []
         body: list[ast.stmt] = self._tree.body
         while True:
-            touching = [node for node in body if _first_line(node) <= last and first <= cast("int", node.end_lineno)]
+            touching = [
+                node for node in body if _first_line(node) <= last and first <= cast("int", node.end_lineno)
+            ]
             if len(touching) != 1 or _shares_a_line(touching[0], body):
                 return self._statement(touching or body, outer, names)
             node = touching[0]
             if isinstance(node, _FunctionNode):
                 names.append(node.name)
                 return Unit(
-                    _first_line(node), cast("int", node.end_lineno), tuple(outer), True, _body_line(node), ".".join(names)
+                    _first_line(node),
+                    cast("int", node.end_lineno),
+                    tuple(outer),
+                    True,
+                    _body_line(node),
+                    ".".join(names),
                 )
             below = _block_around(node, first, last)
             if below is None:
@@ -164,10 +175,7 @@ class Module:
                 plain = not node.decorator_list and not node.bases and not node.keywords
                 outer.append((node.lineno, f"{indent}class {node.name}{'' if plain else '(object)'}:"))
             else:
-                header = f"{indent}if _:"
-                if outer and outer[-1][1] == header:
-                    outer.pop()  # an `elif`, which stands as deep as its `if`
-                outer.append((node.lineno, header))
+                outer.append((node.lineno, f"{indent}if _:"))
             body = below
 
     def _statement(self, nodes: list[ast.stmt], outer: list[tuple[int, str]], names: list[str]) -> Unit:
@@ -188,7 +196,9 @@ def same_code(one: CodeType, other: CodeType) -> bool:
     ).split():
         if getattr(one, name, None) != getattr(other, name, None):
             return False
-    return len(one.co_consts) == len(other.co_consts) and all(map(_same_constant, one.co_consts, other.co_consts))
+    return len(one.co_consts) == len(other.co_consts) and all(
+        map(_same_constant, one.co_consts, other.co_consts)
+    )
 
 
 def _same_constant(one: Any, other: Any) -> bool:
@@ -268,9 +278,18 @@ def _block_around(node: ast.stmt, first: int, last: int) -> Optional[list[ast.st
         return None
     for block in _blocks(node):
         end = cast("int", block[-1].end_lineno)
-        if node.lineno < _first_line(block[0]) <= first and last <= end:
+        if _is_elif(node, block):
+            if _first_line(block[0]) <= first and last <= end:
+                # An `elif` is no statement that could stand alone, but what is below it may be.
+                return _block_around(block[0], first, last)
+        elif node.lineno < _first_line(block[0]) <= first and last <= end:
             return block
     return None
+
+
+def _is_elif(node: ast.stmt, block: list[ast.stmt]) -> bool:
+    """Whether a block of an `if` is its `elif`, which begins as deep as the `if` (an `else` block is deeper)."""
+    return isinstance(node, ast.If) and block is node.orelse and block[0].col_offset == node.col_offset
 
 
 def _handler_lines(node: ast.stmt, first: int, last: int) -> Optional[tuple[int, int]]:

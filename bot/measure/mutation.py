@@ -1,0 +1,205 @@
+"""The mutation score: which mutants the tests of a suite kill (METHODS 1.6).
+
+The work is done by the engine in the guest (`bot/sandbox/guest/engine.py`); here it gets its job, and its results
+become verdicts.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import posixpath
+import uuid
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from bot.domain import FileCoverage, Mutant, MutantOutcome, MutantVerdict, MutationResult, SuiteRun, Target
+from bot.errors import MeasureError
+from bot.measure.mutants import MutantSet
+from bot.sandbox import Completed, Sandbox
+
+_KEPT = frozenset(
+    [MutantOutcome.KILLED, MutantOutcome.TIMEOUT, MutantOutcome.INCOMPETENT, MutantOutcome.EQUIVALENT]
+)
+_Z = 1.959964
+
+
+def judge(
+    box: Sandbox,
+    target: Target,
+    mutants: MutantSet,
+    run: SuiteRun,
+    *,
+    tests: Sequence[str] | None = None,
+    known: Mapping[str, MutantVerdict] | None = None,
+    seen: Collection[str] = (),
+    workers: int = 2,
+    first: Sequence[str] = (),
+    timeout_s: float = 900.0,
+) -> MutationResult:
+    """Return what becomes of each mutant of a file under a suite's tests.
+
+    A mutant that no test reaches survives without a run; code that runs at import is reached by every test. A test
+    that does not pass without a mutant, run as the mutants will be, is left out. The same inputs give the same
+    verdicts and the same `killed_by`, whatever the scheduling.
+
+    Args:
+        box: Where the tests are; its tree holds the target's original text.
+        run: A run of these tests with coverage of `target.path`.
+        tests: Node ids that may kill; by default those that passed in `run`.
+        known: Earlier verdicts, by mutant id, on the same source. One that was killed or timed out keeps its verdict
+            while its killer is among `tests`; incompetent and equivalent ones always keep theirs. Others are judged.
+        seen: The tests that `known` survivors have already survived: they meet only the others, and a survivor that
+            no other test reaches keeps its verdict. Empty: they meet all tests again.
+        workers: Mutants judged at once.
+        first: Tests to try before others, in this order.
+        timeout_s: Wall limit of the whole, in seconds; mutants not judged by then are `not_run`.
+
+    Raises:
+        MeasureError: No test is green without a mutant, or the engine gave no result.
+    """
+    known = known or {}
+    chosen = tuple(dict.fromkeys(run.passed if tests is None else tests))
+    verdicts = {m.id: MutantVerdict(m, MutantOutcome.EQUIVALENT) for m in mutants.equivalent}
+    verdicts |= {m.id: MutantVerdict(m, MutantOutcome.INCOMPETENT) for m in mutants.incompetent}
+    verdicts |= {m.id: known[m.id] for m in mutants.mutants if _is_kept(known.get(m.id), frozenset(chosen))}
+    waiting = [mutant for mutant in mutants.mutants if mutant.id not in verdicts]
+    if waiting and not chosen:
+        verdicts |= {m.id: MutantVerdict(m, MutantOutcome.SURVIVED) for m in waiting}
+    elif waiting:
+        job = _job(box, target, mutants, waiting, chosen, _coverage(run, target), first, workers)
+        survivors = {id_ for id_, verdict in known.items() if verdict.outcome is MutantOutcome.SURVIVED}
+        _leave_out(job, waiting, survivors, frozenset(seen))
+        for mutant, verdict in zip(waiting, _run(box, job, waiting, timeout_s), strict=True):
+            verdicts[mutant.id] = verdict
+    everything = (*mutants.mutants, *mutants.incompetent, *mutants.equivalent)
+    return MutationResult(tuple(verdicts[mutant.id] for mutant in everything), mutants.total)
+
+
+def interval(result: MutationResult) -> tuple[float, float] | None:
+    """Return the 95% interval of a sampled score: Wilson's, with the finite population correction.
+
+    A sample of n mutants from N says as much as n (N - 1) / (N - n) mutants from infinitely many. Where all were
+    judged, both ends are the score; None where there is no score.
+    """
+    score = result.score
+    if score is None:
+        return None
+    caught = result.count(MutantOutcome.KILLED) + result.count(MutantOutcome.TIMEOUT)
+    judged = caught + result.count(MutantOutcome.SURVIVED)
+    if result.sampled_from <= judged:
+        return score, score
+    size = judged * (result.sampled_from - 1) / (result.sampled_from - judged)
+    middle = (score + _Z**2 / (2 * size)) / (1 + _Z**2 / size)
+    reach = _Z / (1 + _Z**2 / size) * math.sqrt(score * (1 - score) / size + _Z**2 / (4 * size**2))
+    return max(0.0, middle - reach), min(1.0, middle + reach)
+
+
+def _is_kept(verdict: MutantVerdict | None, tests: frozenset[str]) -> bool:
+    if verdict is None or verdict.outcome not in _KEPT:
+        return False
+    if verdict.outcome in (MutantOutcome.KILLED, MutantOutcome.TIMEOUT):
+        return verdict.killed_by in tests
+    return True
+
+
+def _coverage(run: SuiteRun, target: Target) -> FileCoverage:
+    coverage = run.coverage.get(target.path)
+    if coverage is None:
+        raise MeasureError(
+            f"Which tests reach {target.path} is not known: the run of its tests has no coverage of this file.",
+            detail=run.crash,
+        )
+    return coverage
+
+
+def _job(
+    box: Sandbox,
+    target: Target,
+    mutants: MutantSet,
+    waiting: Sequence[Mutant],
+    tests: Sequence[str],
+    coverage: FileCoverage,
+    first: Sequence[str],
+    workers: int,
+) -> dict[str, Any]:
+    return {
+        "tree": box.tree,
+        "path": posixpath.join(box.tree, target.path),
+        "source": target.source,
+        "check": "compiles" if mutants.decided else "equivalent",
+        "mutants": [
+            {
+                "first": mutant.first,
+                "last": mutant.last,
+                "start": mutant.start,
+                "end": mutant.end,
+                "text": mutant.replacement,
+                "function": mutant.function,
+                "without": [],
+            }
+            for mutant in waiting
+        ],
+        "tests": list(tests),
+        "first": [test for test in dict.fromkeys(first) if test in set(tests)],
+        "lines": {test: sorted(coverage.lines_by_test.get(test, ())) for test in tests},
+        "import_lines": sorted(coverage.import_lines),
+        "workers": workers,
+    }
+
+
+def _leave_out(
+    job: dict[str, Any], waiting: Sequence[Mutant], survivors: Collection[str], seen: frozenset[str]
+) -> None:
+    """Spare known survivors the tests that they have met."""
+    places = [place for place, test in enumerate(job["tests"]) if test in seen]
+    for row, mutant in zip(job["mutants"], waiting, strict=True):
+        if mutant.id in survivors:
+            row["without"] = places
+
+
+def _run(
+    box: Sandbox, job: dict[str, Any], waiting: Sequence[Mutant], timeout_s: float
+) -> Iterator[MutantVerdict]:
+    place = posixpath.join(box.scratch, f"mutation-{uuid.uuid4().hex}")
+    results, file = posixpath.join(place, "results.jsonl"), posixpath.join(place, "job.json")
+    box.write(file, json.dumps(job | {"scratch": place, "results": results}).encode())
+    try:
+        completed = box.run(
+            [box.interpreter.command, posixpath.join(box.guest, "mutate.py"), file],
+            timeout_s=timeout_s,
+            env={"PYTHONHASHSEED": "0"},
+        )
+        rows = _rows(box, results)
+    finally:
+        box.remove(place)
+    problem, detail = next(
+        ((row["problem"], row.get("detail")) for row in rows if "problem" in row), ("", "")
+    )
+    judged = {row["mutant"]: row for row in rows if "mutant" in row}
+    if problem or (len(judged) < len(waiting) and not completed.timed_out and completed.exit_code != 0):
+        raise MeasureError(
+            problem or "The mutants could not be judged: the engine ended early.",
+            detail=detail or _output(completed),
+        )
+    for number, mutant in enumerate(waiting):
+        row = judged.get(number)
+        if row is None:
+            yield MutantVerdict(mutant, MutantOutcome.NOT_RUN)
+        else:
+            killer = None if row["test"] is None else job["tests"][row["test"]]
+            yield MutantVerdict(mutant, MutantOutcome(row["outcome"]), killer)
+
+
+def _rows(box: Sandbox, results: str) -> list[dict[str, Any]]:
+    try:
+        content = box.read(results)
+    except FileNotFoundError:
+        return []
+    # The last line may be cut where the sandbox was ended.
+    lines = content.splitlines() if content.endswith(b"\n") else content.splitlines()[:-1]
+    return [json.loads(line) for line in lines]
+
+
+def _output(completed: Completed) -> str:
+    return (completed.stdout + "\n" + completed.stderr).strip()[-4000:]

@@ -1,0 +1,9 @@
+"""Judges mutants: `python mutate.py JOB.json`. See `engine.py` for the job and the lines it writes."""
+
+import os
+import runpy
+import sys
+
+if __name__ == "__main__":
+    boot = runpy.run_path(os.path.join(os.path.dirname(os.path.abspath(__file__)), "boot.py"))
+    sys.exit(boot["start"]("engine"))

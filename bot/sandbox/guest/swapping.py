@@ -1,0 +1,114 @@
+"""Puts a mutated function's code in place, wherever the function lives.
+
+Every reference leads to a function object: module attributes, class dictionaries, `staticmethod`, `property`,
+`partial`, `lru_cache`, closures, registries. So the objects themselves are found, once, among all that the garbage
+collector knows, and their `__code__` is exchanged.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections import defaultdict
+from collections.abc import Iterator
+from types import CodeType, FunctionType
+from typing import Optional
+
+from .loading import real_path
+from .units import Module, Unit, same_code
+
+
+class CannotSwapError(Exception):
+    """The function is not where it was expected, or its new code does not fit: import the mutated module instead."""
+
+
+class Functions:
+    """The live function objects that were made from one file.
+
+    Args:
+        path: The file, links resolved.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._by_key: dict[tuple[str, int], list[FunctionType]] = defaultdict(list)
+        for thing in gc.get_objects():
+            if type(thing) is FunctionType and real_path(thing.__code__.co_filename) == path:
+                self._by_key[thing.__code__.co_name, thing.__code__.co_firstlineno].append(thing)
+
+    def __bool__(self) -> bool:
+        return bool(self._by_key)
+
+    def __iter__(self) -> Iterator[FunctionType]:
+        for functions in self._by_key.values():
+            yield from functions
+
+    def swap(self, module: Module, unit: Unit, splice: tuple[int, int, str]) -> None:
+        """Give the function of a unit, and the functions within it, their mutated code.
+
+        Raises:
+            CannotSwapError: As above.
+            SyntaxError: The mutant does not compile (ValueError, RecursionError, MemoryError likewise).
+        """
+        old, new = (
+            _function_code(module.compiled(unit), unit),
+            _function_code(module.compiled(unit, splice), unit),
+        )
+        if not self._put(old, new):
+            raise CannotSwapError(f"no live function is {unit.name}")
+        self._swap_inner(old, new)
+
+    def _swap_inner(self, old: CodeType, new: CodeType) -> None:
+        """Follow into functions that closures, made before the fork, keep alive."""
+        before, after = _by_name(old), _by_name(new)
+        for name, codes in before.items():
+            partners = after.get(name, [])
+            if len(partners) == len(codes):
+                for inner, partner in zip(codes, partners):
+                    self._put(inner, partner)
+                    self._swap_inner(inner, partner)
+            elif any(self._living(inner) for inner in codes):
+                raise CannotSwapError(f"{name} is alive and has no counterpart")
+
+    def _put(self, old: CodeType, new: CodeType) -> bool:
+        living = self._living(old)
+        for function in living:
+            # The file's name is the import's, which a traceback and `inspect` show.
+            code = _renamed(new, function.__code__.co_filename)
+            try:
+                function.__code__ = code
+            except ValueError as error:  # other free variables than before
+                raise CannotSwapError(str(error)) from error
+        return bool(living)
+
+    def _living(self, code: CodeType) -> list[FunctionType]:
+        found = self._by_key.get((code.co_name, code.co_firstlineno), [])
+        return [function for function in found if same_code(function.__code__, code)]
+
+
+def _function_code(code: CodeType, unit: Unit) -> CodeType:
+    """Return the function's code in a compiled unit, below the classes it lies in."""
+    name = unit.name.rpartition(".")[2]
+    while True:
+        inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+        matching = [candidate for candidate in inner if candidate.co_name == name]
+        # A decorator or a default may hold code too (a lambda); a class around it comes last.
+        if matching:
+            return matching[-1]
+        if not inner:
+            raise CannotSwapError(f"{unit.name} was not found in its own code")
+        code = inner[-1]
+
+
+def _by_name(code: CodeType) -> dict[str, list[CodeType]]:
+    found: dict[str, list[CodeType]] = defaultdict(list)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            found[constant.co_name].append(constant)
+    return found
+
+
+def _renamed(code: CodeType, filename: str) -> CodeType:
+    constants: Optional[list[object]] = [
+        _renamed(constant, filename) if isinstance(constant, CodeType) else constant
+        for constant in code.co_consts
+    ]
+    return code.replace(co_filename=filename, co_consts=tuple(constants or ()))
