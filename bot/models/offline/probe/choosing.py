@@ -1,0 +1,79 @@
+"""The fewest, simplest cases with all the evidence: lines, branches and faults shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .programs import Case
+
+_UGLY = re.compile(r"\\x|\\u|nan|inf|[^\x00-\x7f]|[0-9]{7,}")
+
+
+def cost_of(case: Case) -> float:
+    """Return how much a case asks of its reader; exceptions nobody meant, and odd texts, cost more."""
+    outcome = case.outcome
+    cost = 30.0 + case.size
+    then = outcome.then
+    if then is not None:
+        cost += len(then.text) / 3
+        if then.kind == "raises" and not then.deliberate:
+            cost += 60
+        if then.kind == "holds" and not then.text:
+            cost += 80
+    cost += sum(8 + len(expression) / 3 + len(t.text) / 4 for expression, t in outcome.checks)
+    if _UGLY.search(case.when.text):
+        cost += 15
+    if (
+        "._" in case.when.text
+        or case.when.text.startswith("_")
+        or "._" in "".join(s.text for s in case.given)
+    ):
+        cost += 120
+    if case.origin == "example":
+        cost *= 0.6
+    return cost
+
+
+def choose(
+    cases: Sequence[Case], kills: Mapping[int, Sequence[int]], most: int, done: frozenset[Any] = frozenset()
+) -> list[int]:
+    """Return indexes of cases that together have all the evidence, the most telling first.
+
+    Args:
+        cases: All candidates with their outcomes.
+        kills: By fault number, the indexes of cases that show it.
+        most: Keep at most so many.
+        done: Evidence that is there already.
+    """
+    evidence: list[set[Any]] = [set() for _ in cases]
+    for number, killers in kills.items():
+        for index in killers:
+            evidence[index].add(("fault", number))
+    for index, case in enumerate(cases):
+        evidence[index] |= {f for f in case.features if isinstance(f, int)}
+        evidence[index] |= {
+            f for f in case.features if isinstance(f, tuple) and len(f) == 2 and isinstance(f[1], bool)
+        }
+        evidence[index] -= done
+    costs = [cost_of(case) for case in cases]
+    left = set(range(len(cases)))
+    chosen: list[int] = []
+    while left and len(chosen) < most:
+        best, gain = -1, 0.0
+        for index in sorted(left):
+            if not evidence[index]:
+                left.discard(index)
+                continue
+            worth = sum(1.0 if isinstance(e, tuple) and e[0] == "fault" else 0.5 for e in evidence[index])
+            if worth / costs[index] > gain:
+                best, gain = index, worth / costs[index]
+        if best < 0:
+            break
+        chosen.append(best)
+        left.discard(best)
+        taken = evidence[best]
+        for index in left:
+            evidence[index] -= taken
+    return chosen

@@ -1,0 +1,161 @@
+"""Which case tells which fault from the real code: faults are swapped in, one after another, in two processes."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from types import CodeType, FunctionType
+from typing import Any
+
+from . import faults
+from .faults import Fault
+from .loading import Woven
+from .programs import Case
+from .running import Runner
+
+PROCESSES = 2
+KILLERS_WANTED = 5
+CASES_PER_FAULT = 40
+
+
+class Judge:
+    """Swaps faults into the module and runs cases on it."""
+
+    def __init__(self, woven: Woven, runner: Runner, found: list[Fault]) -> None:
+        self.woven = woven
+        self.runner = runner
+        self.faults = found
+        self.text = faults.Text(woven.source)
+        self.flags = faults.flags_of(woven.tree)
+        self.functions: dict[tuple[Any, ...], list[FunctionType]] = {}
+
+    def kills(self, wanted: Sequence[Fault], cases: Sequence[Case]) -> dict[int, list[int]]:
+        """Return, by fault number, the indexes of cases that show it (at most `KILLERS_WANTED`)."""
+        order = list(wanted)
+        results: dict[int, list[int]] = {}
+        for row in in_processes(order, lambda fault: self._try(fault, cases)):
+            results[row[0]] = row[1]
+        return results
+
+    def _try(self, fault: Fault, cases: Sequence[Case]) -> list[Any]:
+        reaching = [i for i, case in enumerate(cases) if fault.scope is None or fault.line in case.lines]
+        killers: list[int] = []
+        undo = self.put_in(fault)
+        if undo is None:
+            return [fault.number, reaching[:1]]
+        try:
+            for index in reaching[:CASES_PER_FAULT]:
+                case = cases[index]
+                if self.runner.differs(case, case.outcome, case.steps * 8 + 3000):
+                    killers.append(index)
+                    if len(killers) >= KILLERS_WANTED:
+                        break
+        finally:
+            undo()
+        return [fault.number, killers]
+
+    # ------------------------------------------------------------ swapping
+
+    def put_in(self, fault: Fault) -> Callable[[], None] | None:
+        """Make the module faulty; return what undoes it, or None if the fault shows at import already."""
+        if fault.scope is not None and not self._ran_at_import(fault):
+            code = faults.compiled(self.text, fault, self.woven.path, self.flags)
+            if code is None:
+                return _nothing
+            undo = self._swap(code)
+            if undo is not None:
+                return undo
+        return self._execute_anew(fault)
+
+    def _ran_at_import(self, fault: Fault) -> bool:
+        return fault.line in self.woven.import_lines
+
+    def _swap(self, code: CodeType) -> Callable[[], None] | None:
+        if not self.functions:
+            for thing in gc.get_objects():
+                if isinstance(thing, FunctionType) and thing.__code__.co_filename == self.woven.path:
+                    self.functions.setdefault(faults.code_key(thing.__code__), []).append(thing)
+        kept: list[tuple[FunctionType, CodeType]] = []
+        for new in faults.codes(code):
+            for function in self.functions.get(faults.code_key(new), ()):
+                if new.co_freevars == function.__code__.co_freevars:
+                    kept.append((function, function.__code__))
+                    function.__code__ = new
+        if not kept:
+            return None
+
+        def undo() -> None:
+            for function, old in kept:
+                function.__code__ = old
+
+        return undo
+
+    def _execute_anew(self, fault: Fault) -> Callable[[], None] | None:
+        real = self.runner.module
+        source = faults.changed(self.text, fault)
+        try:
+            new = self.woven.execute(source, self.runner.record)
+        except BaseException:
+            self.woven.put_back(real)
+            return None
+        self.runner.adopt(new)
+
+        def undo() -> None:
+            self.woven.put_back(real)
+            self.runner.adopt(real)
+
+        return undo
+
+
+def _nothing() -> None:
+    """Undo nothing."""
+
+
+def in_processes(
+    items: Sequence[Any], work: Callable[[Any], Any], processes: int = PROCESSES
+) -> Iterator[Any]:
+    """Yield `work(item)` for every item, computed in forked processes with a fixed partition, in the items' order.
+
+    A process that dies loses the item it worked on; the others of its share go on in a new process.
+    """
+    results: dict[int, Any] = {}
+    shares = [list(range(start, len(items), processes)) for start in range(processes)]
+    readers = [(share, _start(share, items, work)) for share in shares if share]
+    while readers:
+        again = []
+        for share, (pid, reader) in readers:
+            with os.fdopen(reader, "r", encoding="utf-8") as stream:
+                done = 0
+                for line in stream:
+                    if not line.endswith("\n"):
+                        break
+                    results[share[done]] = json.loads(line)
+                    done += 1
+            os.waitpid(pid, 0)
+            rest = share[done + 1 :]
+            if done < len(share) and rest:
+                again.append((rest, _start(rest, items, work)))
+        readers = again
+    for index in sorted(results):
+        yield results[index]
+
+
+def _start(share: list[int], items: Sequence[Any], work: Callable[[Any], Any]) -> tuple[int, int]:
+    reader, writer = os.pipe()
+    sys.stdout.flush()
+    pid = os.fork()
+    if pid:
+        os.close(writer)
+        return pid, reader
+    try:
+        os.close(reader)
+        with os.fdopen(writer, "w", encoding="utf-8") as stream:
+            for index in share:
+                stream.write(json.dumps(work(items[index])) + "\n")
+                stream.flush()
+        os._exit(0)
+    except BaseException:
+        os._exit(1)

@@ -1,0 +1,112 @@
+"""The probe's story: import, try, judge, search on, choose, prove, print."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+from . import choosing, examples, faults, guard, inputs, judging, printing, proving, search, surface, watching
+from .loading import Woven
+from .programs import Case
+from .running import Runner
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the job in a file; print rows on the real stdout. Returns the exit code."""
+    job = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    if "prove" in arguments[1:]:
+        out.write(json.dumps(proving.answer(job)))
+        out.flush()
+        return 0
+    silence = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silence, 1)
+    sys.setrecursionlimit(1500)
+    warnings.simplefilter("ignore")
+    sys.argv = [job["module"]]
+    Exploration(job, arguments[0], out).run()
+    out.flush()
+    return 0
+
+
+class Exploration:
+    """One exploration of one module."""
+
+    def __init__(self, job: dict[str, Any], job_path: str, out: TextIO) -> None:
+        self.job = job
+        self.job_path = job_path
+        self.out = out
+        self.record = watching.Record()
+        self.guard = guard.Guard()
+        self.woven = Woven(job["module"], job["source"], job["path"], self.record)
+
+    def run(self) -> None:
+        """Explore and print."""
+        self.guard.install()
+        module = self.woven.load()
+        self.runner = Runner(module, self.woven.tree, self.woven.path, self.record, self.guard)
+        self.surface = surface.Surface(module, self.woven.source, self.woven.tree)
+        for owner in self.surface.owners:
+            self.runner.views[owner.cls.__name__] = owner.views
+        self.search = search.Search(self.surface, self.runner, self.record, self.job["seed"])
+        self._grow()
+        kills, found, cases = self._judge()
+        chosen = choosing.choose(cases, kills, self.job.get("most", 150))
+        stable = proving.prove([cases[i] for i in chosen], self.job_path, self.job, self.runner.views)
+        self._print(stable, cases, kills, found)
+
+    def _grow(self) -> None:
+        harvest = examples.Harvest(self.surface)
+        harvest.docstrings()
+        harvest.tests(self.job.get("examples", ()))
+        filled = inputs.Inputs(self.surface, self.job["seed"])
+        filled.fill()
+        self.search.learn(filled)
+        self.search.make_objects()
+        self.search.seeds(harvest.cases)
+        self.search.call_everything(self.job.get("per_op", 120))
+        self.search.walk_objects(self.job.get("walks", 600))
+        self.search.vary(self.job.get("variants", 6000))
+
+    def _judge(self) -> tuple[dict[int, list[int]], list[faults.Fault], list[Case]]:
+        found = faults.find(self.woven.source, self.woven.tree)
+        cases = sorted(self.search.corpus, key=lambda case: (choosing.cost_of(case), case.key))
+        judge = judging.Judge(self.woven, self.runner, found)
+        kills = judge.kills(found, cases)
+        return kills, found, cases
+
+    def _print(
+        self, chosen: list[Case], cases: list[Case], kills: dict[int, list[int]], found: list[faults.Fault]
+    ) -> None:
+        told: dict[int, list[str]] = {}
+        for number, killers in kills.items():
+            for index in killers:
+                fault = found[number]
+                told.setdefault(id(cases[index]), []).append(f"{fault.what}, line {fault.line}")
+        rows = [printing.row_of(case, self.runner, told.get(id(case), [])) for case in chosen]
+        printing.write(rows, self.out)
+        if self.job.get("report"):
+            self._report(chosen, kills, found)
+
+    def _report(self, chosen: list[Case], kills: dict[int, list[int]], found: list[faults.Fault]) -> None:
+        lines = set(self.woven.imported).union(*(case.lines for case in chosen))
+        report = {
+            "lines": sorted(lines),
+            "faults": len(found),
+            "killed": sum(1 for killers in kills.values() if killers),
+            "tried": self.search.tried,
+            "corpus": len(self.search.corpus),
+            "chosen": len(chosen),
+            "steps": self.record.total,
+            "alive": [
+                f"{f.line}: {f.what} in {f.scope.name if f.scope else 'module'}"
+                for f in found
+                if not kills.get(f.number)
+            ],
+        }
+        Path(self.job["report"]).write_text(json.dumps(report), encoding="utf-8")

@@ -1,0 +1,72 @@
+"""Rows for the reader: one compact JSON line for each chosen case, the most telling first, within the room there is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, TextIO
+
+from .programs import Case
+from .running import IMPORTS, Runner
+
+ROOM_CHARACTERS = 37_000
+
+
+def row_of(case: Case, runner: Runner, told: Sequence[str]) -> dict[str, Any]:
+    """Return a case as the row that `Scenario.from_json` reads."""
+    outcome = case.outcome
+    texts = [*(step.text for step in case.given), case.when.text]
+    texts += [check for check, _ in outcome.checks]
+    thens = [t for t in [outcome.then, *(t for _, t in outcome.checks)] if t is not None]
+    texts += [t.text for t in thens if t.text]
+    names: dict[str, None] = {}
+    imports: dict[str, None] = {}
+    bound = {step.target for step in case.given if step.target} | {"result"}
+    for text in texts:
+        for name in runner.names_of(text):
+            origin = runner.origin(name) if name not in bound else ""
+            if origin == "module":
+                names[name] = None
+            elif origin == "import":
+                imports[IMPORTS[name]] = None
+    for then in thens:
+        if then.kind == "raises" and "." in then.type:
+            imports["import " + then.type.rpartition(".")[0]] = None
+        elif then.kind == "raises" and then.type in vars(runner.module):
+            names[then.type] = None
+    row: dict[str, Any] = {"subject": case.subject, "when": case.when.text}
+    if outcome.then is not None:
+        row["then"] = outcome.then.row()
+    if case.given:
+        row["given"] = [step.text for step in case.given]
+    if outcome.checks:
+        row["checks"] = [{"expression": e, "then": t.row()} for e, t in outcome.checks]
+    if names:
+        row["names"] = sorted(names)
+    if imports:
+        row["imports"] = sorted(imports)
+    if case.when.args:
+        row["args"] = [[a.param.name if a.param else f"arg{i}", a.text] for i, a in enumerate(case.when.args)]
+    if case.when.statement:
+        row["is_statement"] = True
+    row["lines"] = sorted(case.lines)
+    if told:
+        row["kills"] = list(told)[:4]
+    return row
+
+
+def write(rows: Sequence[dict[str, Any]], out: TextIO) -> int:
+    """Write rows as JSON lines while there is room; return how many were written."""
+    room = ROOM_CHARACTERS
+    written = 0
+    for row in rows:
+        line = json.dumps(row, ensure_ascii=True, separators=(",", ":"))
+        if len(line) + 1 > room:
+            row = {**row, "lines": [], "kills": []}
+            line = json.dumps(row, ensure_ascii=True, separators=(",", ":"))
+            if len(line) + 1 > room:
+                continue
+        out.write(line + "\n")
+        room -= len(line) + 1
+        written += 1
+    return written

@@ -1,0 +1,523 @@
+"""Runs a case on the module and tells what it gave; runs it again on a faulty module and says whether that shows."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import io
+import itertools
+import math
+import random
+import traceback
+from types import CodeType, GeneratorType, ModuleType
+from typing import Any
+
+from . import guard, telling, watching
+from .programs import Case
+
+IMPORTS = {
+    **{
+        name: f"import {name}"
+        for name in ("re", "operator", "math", "copy", "pickle", "itertools", "functools", "string")
+    },
+    **{
+        name: f"from collections import {name}"
+        for name in ("OrderedDict", "defaultdict", "Counter", "deque", "namedtuple")
+    },
+    **{
+        name: f"from datetime import {name}" for name in ("datetime", "date", "timedelta", "timezone", "time")
+    },
+    "collections": "import collections",
+    "Decimal": "from decimal import Decimal",
+    "Fraction": "from fractions import Fraction",
+    "Path": "from pathlib import Path",
+    "PurePath": "from pathlib import PurePath",
+    "UUID": "from uuid import UUID",
+    "islice": "from itertools import islice",
+    "partial": "from functools import partial",
+    "StringIO": "from io import StringIO",
+    "BytesIO": "from io import BytesIO",
+    "SimpleNamespace": "from types import SimpleNamespace",
+}
+ITERATED = 60
+_SMALL = (int, str, bytes, float, bool, type(None), tuple)
+_LAZY = (GeneratorType, map, filter, zip, enumerate, reversed)
+
+
+class Then:
+    """What an expression gave, as a scenario tells it, and the value or exception itself while it is at hand."""
+
+    __slots__ = ("deliberate", "kind", "literal", "message", "text", "type", "value")
+
+    def __init__(
+        self, kind: str, text: str = "", type_: str = "", message: str = "", value: Any = None
+    ) -> None:
+        self.kind = kind
+        self.text = text
+        self.type = type_
+        self.message = message
+        self.value = value
+        self.deliberate = False
+        self.literal = False
+
+    def row(self) -> dict[str, str]:
+        """Return it as a row of the output."""
+        full = {"kind": self.kind, "text": self.text, "type": self.type, "message": self.message}
+        return {key: value for key, value in full.items() if value}
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """What is compared when a case runs again elsewhere."""
+        return self.kind, self.text, self.type, self.message
+
+
+class Outcome:
+    """What a case gave: `then` for its last step, `checks` as (expression, Then) pairs."""
+
+    __slots__ = ("checks", "leaves", "output", "then", "warned")
+
+    def __init__(self, then: Then | None, checks: list[tuple[str, Then]]) -> None:
+        self.then = then
+        self.checks = checks
+        self.leaves = False
+        self.output = ""
+        self.warned = False
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What is compared when a case runs again elsewhere."""
+        return (self.then.key if self.then else None, tuple((e, t.key) for e, t in self.checks))
+
+
+class InvalidCaseError(Exception):
+    """A case whose given steps fail, or that may not be run."""
+
+
+class State:
+    """The module's mutable globals, put back after every case so that cases cannot change one another."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self.kept: list[tuple[Any, Any]] = []
+        self.caches: list[Any] = []
+        spaces: list[Any] = [vars(module)]
+        spaces += [
+            vars(v) for v in vars(module).values() if isinstance(v, type) and v.__module__ == module.__name__
+        ]
+        seen: set[int] = set()
+        for space in spaces:
+            for name, value in list(space.items()):
+                if name.startswith("__") or id(value) in seen:
+                    continue
+                seen.add(id(value))
+                if type(value) in (list, dict, set) and len(value) <= 3000:
+                    self.kept.append((value, value.copy()))
+                elif hasattr(value, "cache_clear"):
+                    self.caches.append(value.cache_clear)
+        self.names = dict(vars(module))
+        self.module = module
+
+    def restore(self) -> bool:
+        """Put back what changed; return whether anything had."""
+        changed = False
+        for value, copy in self.kept:
+            if len(value) != len(copy) or value != copy:
+                changed = True
+                value.clear()
+                if isinstance(value, list):
+                    value.extend(copy)
+                else:
+                    value.update(copy)
+        space = vars(self.module)
+        for name, value in self.names.items():
+            if space.get(name) is not value:
+                changed = True
+                space[name] = value
+        for clear in self.caches:
+            clear()
+        return changed
+
+
+class Sink(io.StringIO):
+    """Takes what the code prints, up to a bound."""
+
+    def write(self, text: str) -> int:
+        """Keep the start of what is printed."""
+        if self.tell() < 4000:
+            super().write(text[:4000])
+        return len(text)
+
+
+class Runner:
+    """Runs cases against one module."""
+
+    def __init__(
+        self, module: ModuleType, tree: ast.Module, path: str, record: watching.Record, watch: guard.Guard
+    ) -> None:
+        self.module = module
+        self.path = path
+        self.record = record
+        self.guard = watch
+        self.defined = _defined(tree)
+        self.raises = _raise_lines(tree)
+        self.compiled: dict[tuple[str, str], CodeType] = {}
+        self.names: dict[str, tuple[str, ...]] = {}
+        self.known: dict[str, Any] = {}
+        self.views: dict[str, list[str]] = {}
+        self.adopt(module)
+
+    def adopt(self, module: ModuleType) -> None:
+        """Run on this version of the module from now on."""
+        self.module = module
+        self.state = State(module)
+        self.teller = telling.Teller(module, self.evaluate)
+
+    # ------------------------------------------------------------ names
+
+    def names_of(self, text: str) -> tuple[str, ...]:
+        """Return the names that a text reads."""
+        found = self.names.get(text)
+        if found is None:
+            tree = ast.parse(text)
+            found = tuple(
+                dict.fromkeys(
+                    n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
+                )
+            )
+            self.names[text] = found
+        return found
+
+    def origin(self, name: str) -> str:
+        """Return where a name comes from: `module`, `import`, or nothing (builtin, bound before, or unknown)."""
+        if name in self.defined:
+            return "module"
+        if name in IMPORTS:
+            return "import"
+        if hasattr(builtins, name):
+            return ""
+        return "module" if name in vars(self.module) else ""
+
+    def space(self, steps: list[str]) -> dict[str, Any]:
+        """Return globals in which these texts can be executed."""
+        space: dict[str, Any] = {}
+        for text in steps:
+            for name in self.names_of(text):
+                origin = self.origin(name)
+                if origin == "module":
+                    space[name] = getattr(self.module, name)
+                elif origin == "import":
+                    if name not in self.known:
+                        exec(IMPORTS[name], self.known)
+                    space[name] = self.known[name]
+        return space
+
+    def code(self, text: str, mode: str) -> CodeType:
+        """Compile a text once."""
+        found = self.compiled.get((text, mode))
+        if found is None:
+            found = compile(text, "<case>", mode, dont_inherit=True)
+            self.compiled[text, mode] = found
+        return found
+
+    def evaluate(self, text: str) -> Any:
+        """Evaluate an expression over the module's names."""
+        return eval(self.code(text, "eval"), self.space([text]))
+
+    # ------------------------------------------------------------ running
+
+    def run(self, case: Case) -> Outcome:
+        """Run a case and tell what it gave. Raises InvalidCaseError if it cannot be a test."""
+        record = self.record
+        texts = [step.text for step in case.given]
+        sink = Sink()
+        random.seed(0)
+        record.clear()
+        record.marks.clear()
+        self.guard.touched = ""
+        outcome: Outcome | None = None
+        try:
+            space = self.space([*texts, case.when.text])
+            with contextlib.redirect_stdout(sink), contextlib.redirect_stderr(sink):
+                guard.alarm(guard.WALL_SECONDS)
+                self.guard.armed = True
+                for step in case.given:
+                    exec(self.code(step.text, "exec"), space)
+                before = self._views_before(case, space)
+                record.marks.clear()
+                entered = dict(record.hits)
+                then = self._when(case, space)
+                checks = self._checks(space, then, before)
+                outcome = Outcome(then, checks)
+                case.lines = frozenset(record.hits)
+                case.features = self._features(record, then, entered)
+                case.steps = record.steps
+        except (
+            watching.TooManySteps,
+            guard.Refused,
+            guard.Overdue,
+            SystemExit,
+            KeyboardInterrupt,
+            GeneratorExit,
+        ) as error:
+            raise InvalidCaseError(type(error).__name__) from None
+        except Exception as error:
+            raise InvalidCaseError(f"{type(error).__name__}: {error}") from None
+        finally:
+            self.guard.armed = False
+            guard.alarm(0)
+            leaves = self.state.restore()
+        if self.guard.touched:
+            raise InvalidCaseError("touched " + self.guard.touched)
+        outcome.leaves = leaves
+        outcome.output = sink.getvalue()
+        return outcome
+
+    @staticmethod
+    def _features(record: watching.Record, then: Then | None, entered: dict[int, int]) -> frozenset[Any]:
+        found: set[Any] = set(record.marks)
+        for line, count in record.hits.items():
+            count -= entered.get(line, 0)
+            if count > 0:
+                found.add(line)
+                found.add((line, "x", 1 if count == 1 else 2 if count == 2 else 3))
+        if then is not None:
+            found.add((then.kind, then.type, then.text[:1] in "'\"" and len(then.text) < 3))
+            if then.kind == "raises":
+                found.add((then.type, then.message[:12]))
+        return frozenset(found)
+
+    def _when(self, case: Case, space: dict[str, Any]) -> Then | None:
+        text = case.when.text
+        try:
+            if case.when.statement:
+                exec(self.code(text, "exec"), space)
+                return None
+            value = eval(self.code(text, "eval"), space)
+            then = self.tell(value, space)
+            space["result"] = value
+            return then
+        except Exception as error:
+            return self.tell_error(error)
+
+    def tell_error(self, error: Exception) -> Then:
+        """Tell an exception: type, message where it is stable, and whether the module raises it on purpose."""
+        kind = type(error)
+        name = kind.__name__
+        if (
+            kind.__module__ not in ("builtins", self.module.__name__)
+            and getattr(self.module, name, None) is not kind
+        ):
+            name = f"{kind.__module__}.{name}"
+        frames = traceback.extract_tb(error.__traceback__)
+        last = frames[-1] if frames else None
+        deliberate = bool(last and last.filename == self.path and last.lineno in self.raises)
+        message = str(error) if deliberate or kind.__module__ == self.module.__name__ else ""
+        if telling.ADDRESS.search(message) or len(message) > 300 or not message.isprintable():
+            message = ""
+        then = Then("raises", "", name, message, error)
+        then.deliberate = deliberate
+        return then
+
+    def tell(self, value: Any, space: dict[str, Any]) -> Then:
+        """Tell a value as an expression, as its items, or by what holds of it."""
+        kind = type(value)
+        if (
+            isinstance(value, _LAZY)
+            or (kind.__module__ == "itertools" and hasattr(value, "__next__"))
+            or (hasattr(value, "__next__") and "iterator" in kind.__name__)
+        ):
+            items = list(itertools.islice(value, ITERATED + 1))
+            told = self.teller.text(items) if len(items) <= ITERATED else None
+            if told is not None:
+                return self._literal(Then("items", told, kind.__name__, value=items))
+            return Then("holds", "iter(result) is result", kind.__name__, value=value)
+        own = [
+            name for name in space if name not in self.defined and name not in IMPORTS and name != "result"
+        ]
+        for name in own:
+            if space[name] is value and not isinstance(value, _SMALL) and not name.startswith("__"):
+                return Then("holds", f"result is {name}", kind.__name__, value=value)
+        if kind is float and math.isnan(value):
+            return Then("holds", "math.isnan(result)", "float", value=value)
+        told = self.teller.text(value)
+        if told is not None:
+            return self._literal(
+                Then("approx" if telling.has_long_float(value) else "value", told, kind.__name__, value=value)
+            )
+        return Then("holds", "", kind.__name__, value=value)
+
+    def _literal(self, then: Then) -> Then:
+        try:
+            ast.literal_eval(then.text)
+            then.literal = True
+        except (ValueError, SyntaxError):
+            then.literal = False
+        return then
+
+    # ------------------------------------------------------------ state afterwards
+
+    def _receivers(self, case: Case, space: dict[str, Any]) -> list[tuple[str, list[str]]]:
+        found = []
+        for step in case.given:
+            if step.target and step.target in space:
+                views = self.views.get(type(space[step.target]).__name__)
+                if views:
+                    found.append((step.target, views))
+        return found
+
+    def _views_before(self, case: Case, space: dict[str, Any]) -> dict[str, tuple[str, str, str, str]]:
+        before = {}
+        for name, views in self._receivers(case, space):
+            for view in views:
+                text = view.replace("{self}", name)
+                if text != case.when.text:
+                    then = self._look(text, space)
+                    if then is not None:
+                        before[text] = then.key
+        return before
+
+    def _checks(
+        self,
+        space: dict[str, Any],
+        then: Then | None,
+        before: dict[str, tuple[str, str, str, str]],
+    ) -> list[tuple[str, Then]]:
+        """Look at the objects that were given: what changed, or for a statement without effect, the first view."""
+        checks: list[tuple[str, Then]] = []
+        for text, key in before.items():
+            after = self._look(text, space)
+            if after is not None and after.key != key:
+                checks.append((text, after))
+        if not checks and (then is None or (then.kind == "holds" and not then.text)):
+            for text in before:
+                after = self._look(text, space)
+                if after is not None:
+                    checks.append((text, after))
+                    break
+        return checks[:4]
+
+    def _look(self, text: str, space: dict[str, Any]) -> Then | None:
+        try:
+            value = eval(self.code(text, "eval"), {**space, **self.space([text]), **space})
+        except Exception:
+            return None
+        told = self.teller.text(value)
+        if told is None:
+            return None
+        return self._literal(
+            Then(
+                "approx" if telling.has_long_float(value) else "value",
+                told,
+                type(value).__name__,
+                value=value,
+            )
+        )
+
+    # ------------------------------------------------------------ differing
+
+    def differs(self, case: Case, outcome: Outcome, limit: int) -> bool:
+        """Whether the case, as a test that asserts this outcome, fails on the module as it is now."""
+        record = self.record
+        record.clear(limit)
+        random.seed(0)
+        self.guard.touched = ""
+        sink = Sink()
+        try:
+            texts = [step.text for step in case.given]
+            space = self.space([*texts, case.when.text])
+            with contextlib.redirect_stdout(sink), contextlib.redirect_stderr(sink):
+                guard.alarm(guard.WALL_SECONDS)
+                self.guard.armed = True
+                for step in case.given:
+                    exec(self.code(step.text, "exec"), space)
+                return not self._same_then(case, outcome.then, space) or any(
+                    not self._matches(then, self._eval(text, space), space) for text, then in outcome.checks
+                )
+        except BaseException:
+            return True
+        finally:
+            self.guard.armed = False
+            guard.alarm(0)
+            self.state.restore()
+
+    def _eval(self, text: str, space: dict[str, Any]) -> Any:
+        return eval(self.code(text, "eval"), {**self.space([text]), **space})
+
+    def _same_then(self, case: Case, then: Then | None, space: dict[str, Any]) -> bool:
+        text = case.when.text
+        if then is None:
+            exec(self.code(text, "exec"), space)
+            return True
+        if then.kind == "raises":
+            try:
+                if case.when.statement:
+                    exec(self.code(text, "exec"), space)
+                else:
+                    value = eval(self.code(text, "eval"), space)
+                    if hasattr(value, "__next__"):
+                        list(itertools.islice(value, ITERATED))
+            except Exception as error:
+                told = type(error).__name__ == then.type.rsplit(".", 1)[-1]
+                return told and (not then.message or str(error) == then.message)
+            return False
+        value = eval(self.code(text, "eval"), space)
+        space["result"] = value
+        return self._matches(then, value, space)
+
+    def _matches(self, then: Then, value: Any, space: dict[str, Any]) -> bool:
+        if then.kind == "holds":
+            if then.text:
+                return bool(self._eval(then.text, {**space, "result": value}))
+            return type(value).__name__ == then.type
+        if then.kind == "items":
+            value = list(itertools.islice(value, ITERATED + 1))
+        expected = then.value if then.literal else self._eval(then.text, {})
+        if expected is None or expected is True or expected is False:
+            return value is expected
+        if then.kind == "approx":
+            return _close(value, expected)
+        return bool(value == expected)
+
+
+def _close(value: Any, expected: Any) -> bool:
+    if isinstance(expected, (list, tuple)):
+        return (
+            type(value) is type(expected)
+            and len(value) == len(expected)
+            and all(map(_close, value, expected))
+        )
+    if isinstance(expected, dict):
+        return (
+            isinstance(value, dict)
+            and value.keys() == expected.keys()
+            and all(_close(value[key], expected[key]) for key in expected)
+        )
+    if isinstance(expected, float):
+        return isinstance(value, (int, float)) and math.isclose(value, expected, rel_tol=1e-6, abs_tol=1e-12)
+    return bool(value == expected)
+
+
+def _defined(tree: ast.Module) -> frozenset[str]:
+    """Return the names that a module itself defines at its top level."""
+    found: set[str] = set()
+    todo: list[Any] = list(tree.body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.add(node.name)
+            continue
+        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+            found.update(
+                n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+            )
+        for name in ("body", "orelse", "finalbody", "handlers"):
+            todo.extend(getattr(node, name, []))
+    return frozenset(found)
+
+
+def _raise_lines(tree: ast.Module) -> frozenset[int]:
+    lines: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Raise, ast.Assert)):
+            lines.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return frozenset(lines)

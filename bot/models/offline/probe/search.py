@@ -1,0 +1,456 @@
+"""The search: calls tried one after another, those that show something new kept and varied."""
+
+from __future__ import annotations
+
+import ast
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from . import inputs, watching
+from .programs import Arg, Case, Op, Param, Step
+from .running import InvalidCaseError, Runner
+from .surface import Owner, Surface
+
+ACCIDENTS = ("TypeError", "AttributeError", "NameError", "UnboundLocalError", "RecursionError", "SyntaxError")
+_LONGEST_CASE = 260
+
+
+class Search:
+    """Grows a corpus of cases."""
+
+    def __init__(self, surface: Surface, runner: Runner, record: watching.Record, seed: int) -> None:
+        self.surface = surface
+        self.runner = runner
+        self.record = record
+        self.random = random.Random(seed)
+        self.corpus: list[Case] = []
+        self.seen: set[tuple[str, ...]] = set()
+        self.known: set[Any] = set()
+        self.expressions: dict[str, list[str]] = {}
+        self.movers: dict[str, list[Step]] = {}
+        self.by_op: dict[str, list[Case]] = {}
+        self.tried = 0
+
+    # ------------------------------------------------------------ trying
+
+    def attempt(self, case: Case, keep: bool = False) -> Case | None:
+        """Run a case; return it if it could be a test and shows something new, and put it in the corpus."""
+        if case.key in self.seen or case.size > _LONGEST_CASE:
+            return None
+        self.seen.add(case.key)
+        self.tried += 1
+        try:
+            outcome = self.runner.run(case)
+        except InvalidCaseError:
+            return None
+        then = outcome.then
+        if outcome.leaves:
+            return None
+        if then is not None and then.kind == "raises" and not then.deliberate and then.type in ACCIDENTS:
+            return None
+        case.outcome = outcome
+        new = case.features - self.known
+        opaque = then is not None and then.kind == "holds" and not then.text
+        if opaque and not outcome.checks and then is not None:
+            if new:
+                self.known |= new
+                self._follow(case, then.value)
+            return None
+        if not new and not keep:
+            return None
+        self.known |= case.features
+        self.corpus.append(case)
+        if case.when.op is not None:
+            self.by_op.setdefault(case.when.op.subject, []).append(case)
+        return case
+
+    def _follow(self, case: Case, value: Any) -> None:
+        """Look into a value that cannot be written down: bind it to a name and look at its parts."""
+        if case.when.target or len(case.given) > 6:
+            return
+        owner = self.surface.owner_of(type(value))
+        if owner is not None:
+            bound = (*case.given, case.when.bound(self._free(owner.variable, case)))
+            name = bound[-1].target
+            for view in owner.views[:8]:
+                self.attempt(Case(case.subject, bound, Step(view, receiver=name), case.origin), keep=True)
+        elif callable(value) and not isinstance(value, type):
+            name = self._free("decorated", case)
+            bound = (*case.given, case.when.bound(name))
+            for texts in ([], ["3"], ["'abc'"], ["[1, 2, 3]"], ["2", "3"], ["lambda x: x * 2"], ["{'a': 1}"]):
+                args = tuple(Arg(None, text) for text in texts)
+                call = Step(name + "({*})", args)
+                call.form = name + "(" + ", ".join(texts) + ")"
+                call.args = ()
+                self.attempt(Case(case.subject, bound, call, case.origin))
+        elif hasattr(value, "__next__"):
+            step = Step(
+                "list(islice(" + case.when.form + ", 5))",
+                case.when.args,
+                case.when.op,
+                "",
+                case.when.receiver,
+            )
+            self.attempt(Case(case.subject, case.given, step, case.origin), keep=True)
+
+    @staticmethod
+    def _free(name: str, case: Case) -> str:
+        taken = {step.target for step in case.given}
+        while name in taken:
+            name = "other_" + name
+        return name
+
+    # ------------------------------------------------------------ the phases
+
+    def seeds(self, cases: Sequence[Case]) -> None:
+        """Run the cases that people wrote."""
+        for case in cases:
+            self.attempt(case, keep=True)
+
+    def make_objects(self) -> None:
+        """Find out how objects of each class are made; remember the simplest expressions that do."""
+        for owner in self.surface.owners:
+            found: dict[str, tuple[int, frozenset[Any]]] = {}
+            for maker in owner.makers:
+                for step in self._calls(maker, 80):
+                    if len(step.text) > 70:
+                        continue
+                    case = Case(owner.name, (), step)
+                    try:
+                        outcome = self.runner.run(case)
+                    except InvalidCaseError:
+                        continue
+                    if (
+                        outcome.then is not None
+                        and type(outcome.then.value) is owner.cls
+                        and not outcome.leaves
+                    ):
+                        found.setdefault(step.text, (len(step.text), case.features))
+            self.expressions[owner.name] = _varied(found, 10)
+
+    def call_everything(self, per_op: int) -> None:
+        """Try every function and every operation on every kind of object with its likeliest inputs."""
+        for op in self.surface.functions:
+            for step in self._calls(op, per_op if op.public else per_op // 2):
+                self.attempt(Case(op.subject, (), step))
+        for owner in self.surface.owners:
+            for maker in owner.makers:
+                for step in self._calls(maker, per_op // 2):
+                    self.attempt(Case(maker.subject, (), step))
+            for op in owner.ops:
+                if op.receiver:
+                    self._on_objects(owner, op, per_op // 2)
+
+    def _on_objects(self, owner: Owner, op: Op, budget: int) -> None:
+        makers = self.expressions.get(owner.name, [])[:8]
+        if not makers:
+            return
+        steps = list(self._calls(op, max(4, budget // len(makers)), owner.variable))
+        for step in steps:
+            for maker in makers:
+                given = (Step(maker, target=owner.variable),)
+                case = self.attempt(Case(op.subject, given, step))
+                if case is not None and self._moves(case):
+                    self._remember(owner, step)
+
+    @staticmethod
+    def _moves(case: Case) -> bool:
+        return bool(case.outcome.checks) or case.when.statement
+
+    def _remember(self, owner: Owner, step: Step) -> None:
+        movers = self.movers.setdefault(owner.name, [])
+        if len(movers) < 24 and all(step.text != other.text for other in movers):
+            movers.append(step)
+
+    def walk_objects(self, rounds: int) -> None:
+        """Drive objects through sequences of steps, and look at what each operation does at their end."""
+        for owner in self.surface.owners:
+            makers = self.expressions.get(owner.name, [])
+            movers = self.movers.get(owner.name, [])
+            ops = [op for op in owner.ops if op.receiver]
+            if not makers or not movers or not ops:
+                continue
+            for _ in range(rounds):
+                maker = makers[min(self.random.randrange(len(makers)), self.random.randrange(len(makers)))]
+                given = [Step(maker, target=owner.variable)]
+                for _ in range(self.random.randint(1, 4)):
+                    mover = self.random.choice(movers)
+                    if self.random.random() < 0.5:
+                        mover = self._varied_step(mover)
+                    given.append(mover)
+                op = self.random.choice(ops)
+                step = self._random_call(op, owner.variable)
+                case = self.attempt(Case(op.subject, tuple(given), step))
+                if case is not None and self._moves(case):
+                    self._remember(owner, step)
+
+    def vary(self, budget: int) -> None:
+        """Vary cases of the corpus, the recent and short ones more often, for so many attempts."""
+        for _ in range(budget):
+            if not self.corpus:
+                return
+            place = self.random.random() ** 0.7
+            case = self.corpus[int(place * len(self.corpus))]
+            new = self.variant(case)
+            if new is not None:
+                self.attempt(new)
+
+    # ------------------------------------------------------------ making calls
+
+    def _calls(self, op: Op, budget: int, receiver: str = "") -> Iterator[Step]:
+        """Yield calls of an operation: plain ones, one argument changed at a time, then pairs of options."""
+        required = [p for p in op.params if p.required]
+        options = [p for p in op.params if not p.required and p.star != "**"]
+        made: dict[str, None] = {}
+
+        def step(chosen: dict[Param, str]) -> Step:
+            args = self._arranged(op, chosen)
+            return Step(op.form, args, op, "", receiver or "", op.statement)
+
+        def fresh(chosen: dict[Param, str]) -> Iterator[Step]:
+            new = step(chosen)
+            if new.text not in made and len(made) < budget:
+                made[new.text] = None
+                yield new
+
+        pools = {p: self._pool(p, 40) for p in op.params}
+        base = {p: pools[p][0] for p in required if pools[p]}
+        if len(base) < len(required):
+            return
+        yield from fresh(base)
+        for rank in range(max((len(pools[p]) for p in required), default=0)):
+            for p in required:
+                if rank < len(pools[p]) and len(made) < budget * 0.5:
+                    yield from fresh({**base, p: pools[p][rank]})
+        for rank in range(4):
+            for p in options:
+                if rank < len(pools[p]):
+                    for head in range(2):
+                        first = {q: pools[q][head % len(pools[q])] for q in required}
+                        yield from fresh({**first, p: pools[p][rank]})
+        if len(required) > 1:
+            for _ in range(budget):
+                yield from fresh({p: self._pick(pools[p]) for p in required})
+        if op.params:
+            for _ in range(budget * 2):
+                chosen = {p: self._pick(pools[p]) for p in required}
+                for p in options:
+                    if pools[p] and self.random.random() < 2.0 / (len(options) + 1):
+                        chosen[p] = self._pick(pools[p])
+                yield from fresh(chosen)
+
+    def _pick(self, pool: list[str]) -> str:
+        return pool[min(self.random.randrange(len(pool)), self.random.randrange(len(pool)))]
+
+    def _random_call(self, op: Op, receiver: str) -> Step:
+        chosen = {}
+        for p in op.params:
+            pool = self._pool(p, 12)
+            if pool and (p.required or self.random.random() < 0.3) and p.star != "**":
+                chosen[p] = self._pick(pool)
+        return Step(op.form, self._arranged(op, chosen), op, "", receiver, op.statement)
+
+    def _arranged(self, op: Op, chosen: dict[Param, str]) -> tuple[Arg, ...]:
+        args: list[Arg] = []
+        skipped = False
+        for p in op.params:
+            if p not in chosen:
+                skipped = skipped or not p.star
+                continue
+            if p.star == "*":
+                if not skipped:
+                    args.append(Arg(p, chosen[p]))
+                    if self.random.random() < 0.6:
+                        args.append(Arg(p, self._pick(self._pool(p, 12))))
+            else:
+                args.append(Arg(p, chosen[p], p.keyword))
+        return tuple(args)
+
+    def _pool(self, param: Param, most: int) -> list[str]:
+        pool: list[str] = []
+        for text in param.pool[: most * 2]:
+            if text.startswith("@"):
+                pool.extend(self.expressions.get(text[1:], [])[:8])
+            else:
+                pool.append(text)
+        return pool[:most] or param.spare[:most]
+
+    # ------------------------------------------------------------ variants
+
+    def variant(self, case: Case) -> Case | None:
+        """Return a case with one or two things changed, or None where nothing can be."""
+        given = list(case.given)
+        when = case.when
+        if given and self.random.random() < 0.45:
+            given = self._varied_given(given)
+        else:
+            when = self._varied_step(when)
+        if self.random.random() < 0.25:
+            when = self._varied_step(when)
+        return Case(case.subject, tuple(given), when, "")
+
+    def _varied_given(self, given: list[Step]) -> list[Step]:
+        owner = next((o for o in self.surface.owners if given[0].target == o.variable), None)
+        dice = self.random.random()
+        if owner is not None:
+            makers = self.expressions.get(owner.name, [])
+            movers = self.movers.get(owner.name, [])
+            if dice < 0.3 and makers:
+                return [Step(self.random.choice(makers), target=owner.variable), *given[1:]]
+            if dice < 0.6 and movers and len(given) < 6:
+                place = self.random.randint(1, len(given))
+                return [*given[:place], self._varied_step(self.random.choice(movers)), *given[place:]]
+            if dice < 0.7 and len(given) > 1:
+                place = self.random.randrange(1, len(given))
+                return [*given[:place], *given[place + 1 :]]
+        place = self.random.randrange(len(given))
+        given[place] = self._varied_step(given[place])
+        return given
+
+    def _varied_step(self, step: Step) -> Step:
+        op = step.op
+        if op is None or not op.params:
+            return step
+        args = list(step.args)
+        dice = self.random.random()
+        there = {arg.param for arg in args}
+        absent = [p for p in op.params if p not in there and p.star != "**"]
+        named = "{*}" in step.form
+        if named and absent and (dice < 0.3 or not args):
+            param = self.random.choice(absent)
+            pool = self._pool(param, 60)
+            if pool:
+                keyword = param.keyword or any(a.keyword for a in args) or param is not self._next(op, args)
+                if param.star != "*" or param is self._next(op, args):
+                    args.append(Arg(param, self._pick(pool), keyword and not param.star))
+                    return step.with_args(tuple(args))
+        if not args:
+            return step
+        place = self.random.randrange(len(args))
+        arg = args[place]
+        if (
+            named
+            and dice > 0.93
+            and arg.param is not None
+            and not arg.param.required
+            and (arg.keyword or place == len(args) - 1)
+        ):
+            del args[place]
+        elif dice < 0.6 and arg.param is not None and self._pool(arg.param, 60):
+            args[place] = Arg(arg.param, self._pick(self._pool(arg.param, 60)), arg.keyword)
+        else:
+            args[place] = Arg(arg.param, self.tweaked(arg.text), arg.keyword)
+        return step.with_args(tuple(args))
+
+    @staticmethod
+    def _next(op: Op, args: list[Arg]) -> Param | None:
+        index = len(args)
+        return op.params[index] if index < len(op.params) and not op.params[index].keyword else None
+
+    def tweaked(self, text: str) -> str:
+        """Return a literal text changed a little, or the text itself if it is not one."""
+        try:
+            value = ast.literal_eval(text)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return text
+        try:
+            new = self._tweak(value, 0)
+        except (ValueError, OverflowError, TypeError):
+            return text
+        told = repr(new)
+        return told if len(told) <= 80 and "nan" not in told and "inf" not in told else text
+
+    def _tweak(self, value: Any, depth: int) -> Any:
+        pick = self.random.choice
+        if isinstance(value, bool):
+            return not value
+        if isinstance(value, int):
+            return pick([value + 1, value - 1, -value, value * 10, value + 10, 0, value // 2])
+        if isinstance(value, float):
+            return pick(
+                [-value, value * 10, round(value + 0.5, 3), value / 2, float(round(value)), value + 1]
+            )
+        if isinstance(value, str):
+            return self._tweak_text(value)
+        if isinstance(value, (list, tuple)):
+            return type(value)(self._tweak_items(list(value), depth))
+        if isinstance(value, dict) and value:
+            key = pick(list(value))
+            return pick(
+                [
+                    {k: v for k, v in value.items() if k != key},
+                    {**value, key: self._tweak(value[key], depth + 1)},
+                ]
+            )
+        return value
+
+    def _tweak_items(self, items: list[Any], depth: int) -> list[Any]:
+        if not items:
+            return [1]
+        place = self.random.randrange(len(items))
+        dice = self.random.randrange(6)
+        if dice == 0:
+            return items[:place] + items[place + 1 :]
+        if dice == 1:
+            return [*items, items[place]]
+        if dice == 2:
+            return items[::-1]
+        if dice == 3 and depth < 3:
+            return [*items[:place], self._tweak(items[place], depth + 1), *items[place + 1 :]]
+        if dice == 4:
+            return items[: place + 1]
+        other = self.random.randrange(len(items))
+        items[place], items[other] = items[other], items[place]
+        return items
+
+    def _tweak_text(self, value: str) -> str:
+        pick = self.random.choice
+        place = self.random.randrange(len(value) + 1)
+        piece = pick(["-", " ", "a", "1", "_", ".", ",", "A", "0", "é", "'", "&", "2", "s", "b", ":", "\t"])
+        choices = [
+            value[:place] + piece + value[place:],
+            value[:place] + value[place + 1 :],
+            value.upper(),
+            value.capitalize(),
+            value + pick([" world", "s", "1", "-", "."]),
+            value[: max(1, len(value) // 2)],
+            value + value if len(value) < 12 else value[:6],
+            value[::-1] if len(value) < 6 else value,
+            " " + value,
+        ]
+        pool = self.runner_texts
+        if pool:
+            choices.append(ast.literal_eval(pick(pool)))
+            choices.append(value[:place] + ast.literal_eval(pick(pool)) + value[place:])
+        return str(pick(choices))
+
+    @property
+    def runner_texts(self) -> list[str]:
+        """Texts of strings that the module compares with or matches."""
+        return self._strings
+
+    _strings: list[str] = []  # noqa: RUF012 - set once by `learn`
+
+    def learn(self, filled: inputs.Inputs) -> None:
+        """Take the module's own strings as pieces for new ones."""
+        pool: dict[str, None] = {}
+        for texts in [*filled.constants.values(), filled.module_constants, filled.patterns]:
+            for text in texts:
+                if inputs.kind_of(text) == "str":
+                    pool[text] = None
+        self._strings = list(pool)[:200]
+
+
+def _varied(found: dict[str, tuple[int, frozenset[Any]]], most: int) -> list[str]:
+    """Return the shortest texts first, but each with something that those before do not show."""
+    chosen: list[str] = []
+    seen: set[Any] = set()
+    for text in sorted(found, key=lambda t: (found[t][0], t)):
+        features = found[text][1]
+        if not features <= seen or len(chosen) < 3:
+            chosen.append(text)
+            seen |= features
+        if len(chosen) >= most:
+            break
+    return chosen

@@ -1,0 +1,410 @@
+"""What a person could call in a module: its functions, classes, methods, properties and operators."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import keyword
+import re
+from types import ModuleType
+from typing import Any
+
+from .programs import Op, Param
+
+_OPERATOR_FORMS: dict[str, tuple[str, bool]] = {
+    "__len__": ("len({self})", False),
+    "__getitem__": ("{self}[{0}]", False),
+    "__setitem__": ("{self}[{0}] = {1}", True),
+    "__delitem__": ("del {self}[{0}]", True),
+    "__contains__": ("{0} in {self}", False),
+    "__iter__": ("list({self})", False),
+    "__reversed__": ("list(reversed({self}))", False),
+    "__str__": ("str({self})", False),
+    "__repr__": ("repr({self})", False),
+    "__hash__": ("hash({self}) == hash({0})", False),
+    "__eq__": ("{self} == {0}", False),
+    "__ne__": ("{self} != {0}", False),
+    "__lt__": ("{self} < {0}", False),
+    "__le__": ("{self} <= {0}", False),
+    "__gt__": ("{self} > {0}", False),
+    "__ge__": ("{self} >= {0}", False),
+    "__add__": ("{self} + {0}", False),
+    "__radd__": ("{0} + {self}", False),
+    "__sub__": ("{self} - {0}", False),
+    "__rsub__": ("{0} - {self}", False),
+    "__mul__": ("{self} * {0}", False),
+    "__rmul__": ("{0} * {self}", False),
+    "__truediv__": ("{self} / {0}", False),
+    "__floordiv__": ("{self} // {0}", False),
+    "__mod__": ("{self} % {0}", False),
+    "__pow__": ("{self} ** {0}", False),
+    "__and__": ("{self} & {0}", False),
+    "__rand__": ("{0} & {self}", False),
+    "__or__": ("{self} | {0}", False),
+    "__ror__": ("{0} | {self}", False),
+    "__xor__": ("{self} ^ {0}", False),
+    "__iadd__": ("{self} += {0}", True),
+    "__isub__": ("{self} -= {0}", True),
+    "__ior__": ("{self} |= {0}", True),
+    "__iand__": ("{self} &= {0}", True),
+    "__ixor__": ("{self} ^= {0}", True),
+    "__neg__": ("-{self}", False),
+    "__pos__": ("+{self}", False),
+    "__invert__": ("~{self}", False),
+    "__abs__": ("abs({self})", False),
+    "__bool__": ("bool({self})", False),
+    "__int__": ("int({self})", False),
+    "__float__": ("float({self})", False),
+    "__index__": ("range(10)[{self}]", False),
+    "__round__": ("round({self})", False),
+    "__bytes__": ("bytes({self})", False),
+    "__format__": ("format({self}, {0})", False),
+    "__next__": ("next({self})", False),
+    "__copy__": ("copy.copy({self})", False),
+    "__deepcopy__": ("copy.deepcopy({self})", False),
+    "__reduce__": ("pickle.loads(pickle.dumps({self}))", False),
+    "__getstate__": ("pickle.loads(pickle.dumps({self}))", False),
+    "__setstate__": ("pickle.loads(pickle.dumps({self}))", False),
+    "__call__": ("{self}({*})", False),
+    "__missing__": ("{self}[{0}]", False),
+    "__getattr__": ("getattr({self}, {0})", False),
+}
+_STARS = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}
+_NEVER = frozenset(
+    [
+        "__init__",
+        "__new__",
+        "__init_subclass__",
+        "__class_getitem__",
+        "__subclasshook__",
+        "__del__",
+        "__dir__",
+        "__sizeof__",
+        "__getattribute__",
+        "__delattr__",
+        "__setattr__",
+        "__reduce_ex__",
+        "__class__",
+        "__doc__",
+        "__dict__",
+        "__weakref__",
+        "__module__",
+        "__slots__",
+        "__post_init__",
+        "__set_name__",
+        "__get__",
+        "__set__",
+        "__delete__",
+        "__enter__",
+        "__exit__",
+        "__aenter__",
+        "__aexit__",
+        "__await__",
+        "__anext__",
+        "__aiter__",
+        "__abstractmethods__",
+        "__annotations__",
+        "__match_args__",
+        "__orig_bases__",
+        "__parameters__",
+        "__dataclass_fields__",
+        "__dataclass_params__",
+        "__instancecheck__",
+        "__subclasscheck__",
+        "__prepare__",
+    ]
+)
+_DANGEROUS = re.compile(
+    r"remove|delete_file|rmtree|unlink|kill|shutdown|exit|abort|terminate|system|spawn|fork|exec|download|upload|"
+    r"send_mail|urlopen|request|connect|listen|serve|input|prompt|sleep|main$|run_forever"
+)
+
+
+class Owner:
+    """A class of the module: how it is made and what can be done with it."""
+
+    __slots__ = (
+        "cls",
+        "expression",
+        "factories",
+        "makers",
+        "name",
+        "node",
+        "ops",
+        "public",
+        "variable",
+        "views",
+    )
+
+    def __init__(self, name: str, cls: type, node: ast.ClassDef | None, variable: str) -> None:
+        self.name = name
+        self.cls = cls
+        self.node = node
+        self.variable = variable
+        self.public = not name.startswith("_")
+        self.makers: list[Op] = []
+        self.ops: list[Op] = []
+        self.views: list[str] = []
+
+
+class Surface:
+    """A module's functions and classes, in the order of its text, the public ones first."""
+
+    def __init__(self, module: ModuleType, source: str, tree: ast.Module) -> None:
+        self.module = module
+        self.source = source
+        self.tree = tree
+        self.nodes: dict[str, Any] = {}
+        self._index(tree, "")
+        self.functions: list[Op] = []
+        self.owners: list[Owner] = []
+        self._collect()
+
+    def _index(self, node: Any, prefix: str) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                self.nodes.setdefault(prefix + child.name, child)
+            elif isinstance(child, ast.ClassDef):
+                self.nodes.setdefault(prefix + child.name, child)
+                self._index(child, prefix + child.name + ".")
+            elif isinstance(child, (ast.If, ast.Try, ast.With)):
+                self._index(child, prefix)
+
+    def owner_of(self, cls: type) -> Owner | None:
+        """Return the owner for a class."""
+        for owner in self.owners:
+            if owner.cls is cls:
+                return owner
+        return None
+
+    def _collect(self) -> None:
+        name_of_module = self.module.__name__
+        names = [n for n in vars(self.module) if not n.startswith("__")]
+        for name in names:
+            value = vars(self.module)[name]
+            home = getattr(value, "__module__", None)
+            node = self.nodes.get(name)
+            if inspect.isclass(value):
+                if home == name_of_module and value.__name__ == name:
+                    self._class(name, value, node)
+            elif callable(value) and (
+                node is not None or (home == name_of_module and inspect.isfunction(value))
+            ):
+                if inspect.iscoroutinefunction(value) or inspect.isasyncgenfunction(value):
+                    continue
+                op = self._function(name, name + "({*})", value, node, bound=False)
+                if op is not None:
+                    op.public = not name.startswith("_")
+                    self.functions.append(op)
+        self.functions.sort(key=lambda op: (not op.public, op.first))
+        self.owners.sort(key=lambda owner: (not owner.public, owner.node.lineno if owner.node else 0))
+
+    def _function(
+        self, subject: str, form: str, value: Any, node: Any, bound: bool, receiver: str = ""
+    ) -> Op | None:
+        if _DANGEROUS.search(subject.rsplit(".", 1)[-1].lower()) and self._leaves(node):
+            return None
+        params = params_of(value, node, bound)
+        if params is None:
+            return None
+        return Op(subject, form, params, node, receiver)
+
+    def _leaves(self, node: Any) -> bool:
+        """Whether a function's text calls what leaves the process: it is then never called."""
+        if node is None:
+            return False
+        told = ast.unparse(node)
+        return bool(re.search(r"\b(os|shutil|subprocess|socket|sys|urllib|requests|signal)\.", told))
+
+    def _class(self, name: str, cls: type, node: Any) -> None:
+        owner = Owner(name, cls, node, variable_for(name, vars(self.module)))
+        self.owners.append(owner)
+        if issubclass(cls, BaseException):
+            maker = self._maker(name, cls)
+            owner.makers = [maker] if maker else []
+            owner.ops.append(Op(name + ".__str__", "str({self})", [], None, name))
+            return
+        if not inspect.isabstract(cls):
+            maker = self._maker(name, cls)
+            if maker is not None:
+                owner.makers.append(maker)
+        seen: set[str] = set()
+        for attribute in dir(cls):
+            if (
+                attribute in _NEVER
+                or attribute in seen
+                or attribute.startswith("_" + name.lstrip("_") + "__")
+            ):
+                continue
+            self._member(owner, attribute)
+        owner.ops.sort(key=lambda op: (not op.public, op.first or 10**6, op.subject))
+        owner.views = self._views(owner)
+
+    def _maker(self, name: str, cls: type) -> Op | None:
+        node = self.nodes.get(name + ".__init__") or self.nodes.get(name + ".__new__")
+        if node is None:
+            for base in cls.__mro__[1:]:
+                node = (
+                    self.nodes.get(base.__name__ + ".__init__") if base.__module__ == cls.__module__ else None
+                )
+                if node is not None:
+                    break
+        return self._function(name, name + "({*})", cls, node, bound=True)
+
+    def _member(self, owner: Owner, attribute: str) -> None:
+        cls = owner.cls
+        raw = inspect.getattr_static(cls, attribute, None)
+        home = next((base for base in cls.__mro__ if attribute in vars(base)), object)
+        if home is object or home in (dict, list, tuple, str, int, float, set, BaseException, Exception):
+            return
+        ours = home.__module__ == cls.__module__
+        if not ours and (attribute.startswith("_") or not _mixin(home)):
+            return
+        node = self.nodes.get(f"{home.__name__}.{attribute}")
+        subject = f"{owner.name}.{attribute}"
+        dunder = attribute.startswith("__") and attribute.endswith("__")
+        if isinstance(raw, (property,)) or type(raw).__name__ in ("cached_property", "member_descriptor"):
+            if not attribute.startswith("__"):
+                shown = Op(subject, "{self}." + attribute, [], node, owner.name)
+                shown.public = not attribute.startswith("_")
+                owner.ops.append(shown)
+                if isinstance(raw, property) and raw.fset is not None and shown.public:
+                    param = Param("value", None, False)
+                    owner.ops.append(
+                        Op(subject, "{self}." + attribute + " = {0}", [param], node, owner.name, True)
+                    )
+            return
+        if not callable(raw) and not isinstance(raw, (classmethod, staticmethod)):
+            return
+        if inspect.isclass(raw):
+            return
+        try:
+            value = getattr(cls, attribute)
+        except Exception:
+            return
+        if inspect.iscoroutinefunction(value):
+            return
+        if isinstance(raw, (classmethod, staticmethod)):
+            static = self._function(subject, f"{owner.name}.{attribute}({{*}})", value, node, bound=False)
+            if static is not None:
+                static.public = not attribute.startswith("_")
+                owner.ops.append(static)
+                if isinstance(raw, classmethod) and static.public:
+                    owner.makers.append(static)
+            return
+        if dunder:
+            form, statement = _OPERATOR_FORMS.get(attribute, ("{self}." + attribute + "({*})", False))
+        else:
+            form, statement = "{self}." + attribute + "({*})", False
+        op = self._function(subject, form, raw, node, bound=True, receiver=owner.name)
+        if op is None:
+            return
+        if "{*}" not in form:
+            needed = len(set(re.findall(r"\{(\d)\}", form)))
+            while len(op.params) < needed:
+                op.params.append(Param("other", None, False))
+            del op.params[needed:]
+            for param in op.params:
+                param.keyword, param.default = False, None
+        op.statement = statement
+        op.public = dunder or not attribute.startswith("_")
+        if attribute == "__repr__":
+            op.public = True
+        owner.ops.append(op)
+
+    def _views(self, owner: Owner) -> list[str]:
+        """Return expressions, `{self}` for the object, that show its state."""
+        views: list[str] = []
+        cls = owner.cls
+        if hasattr(cls, "keys") and hasattr(cls, "__getitem__"):
+            views.append("dict({self})")
+        elif hasattr(cls, "__iter__"):
+            views.append("list({self})")
+        elif hasattr(cls, "__len__"):
+            views.append("len({self})")
+        for method, view in (("__str__", "str({self})"), ("__repr__", "repr({self})")):
+            home = next((base for base in cls.__mro__ if method in vars(base)), object)
+            if home.__module__ == cls.__module__:
+                views.append(view)
+                break
+        for op in owner.ops:
+            if op.form.startswith("{self}.") and not op.params and "(" not in op.form and op.public:
+                views.append(op.form)
+        return views
+
+
+def _mixin(home: type) -> bool:
+    return home.__module__ in ("collections.abc", "_collections_abc", "collections", "typing")
+
+
+def params_of(value: Any, node: Any, bound: bool) -> list[Param] | None:
+    """Return the parameters of a callable, the receiver left out; None if they are not known."""
+    try:
+        signature = inspect.signature(value)
+    except (TypeError, ValueError):
+        return None
+    annotations = {}
+    if node is not None and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        for arg in [
+            *node.args.posonlyargs,
+            *node.args.args,
+            *node.args.kwonlyargs,
+            node.args.vararg,
+            node.args.kwarg,
+        ]:
+            if arg is not None:
+                annotations[arg.arg] = arg.annotation
+    params = []
+    listed = list(signature.parameters.values())
+    if bound and not inspect.isclass(value) and listed:
+        listed = listed[1:]
+    for parameter in listed:
+        star = _STARS.get(str(parameter.kind.name), "")
+        default = None
+        if parameter.default is not parameter.empty:
+            default = _default_text(parameter.default)
+        annotation = annotations.get(parameter.name)
+        if annotation is None and parameter.annotation is not parameter.empty:
+            annotation = _annotation(parameter.annotation)
+        keyword_only = parameter.kind is parameter.KEYWORD_ONLY
+        by_name = keyword_only or (default is not None and parameter.kind is not parameter.POSITIONAL_ONLY)
+        params.append(Param(parameter.name, default, by_name, star, annotation))
+    return params
+
+
+def _annotation(value: Any) -> ast.expr | None:
+    told = (
+        value
+        if isinstance(value, str)
+        else getattr(value, "__name__", None)
+        if inspect.isclass(value)
+        else str(value)
+    )
+    try:
+        return ast.parse(str(told).replace("typing.", ""), mode="eval").body
+    except SyntaxError:
+        return None
+
+
+def _default_text(value: Any) -> str:
+    if isinstance(value, (int, float, str, bytes, bool, type(None))):
+        return repr(value)
+    if isinstance(value, (tuple, list, dict)) and len(repr(value)) < 60:
+        return repr(value)
+    return "..."
+
+
+def variable_for(name: str, taken: Any) -> str:
+    """Return the variable a person would choose for an object of a class: `LRUCache` gives `cache`."""
+    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9]*|[a-z0-9]+", name) or ["thing"]
+    last = str(words[-1]).lower()
+    for choice in (last, "_".join(words).lower(), "my_" + last):
+        if (
+            choice.isidentifier()
+            and not keyword.iskeyword(choice)
+            and not hasattr(builtins, choice)
+            and choice not in taken
+        ):
+            return choice
+    return "subject_" + last
