@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bot.changes.repository import LINK, SUBMODULE, Repository, git
+from bot.changes.repository import LINK, Repository, git
 
 _NO_PROGRAMS = ("--no-ext-diff", "--no-textconv", "--no-color")
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -27,7 +27,7 @@ class FileChange:
         base_blob: Its blob at base; empty if it is new.
         head_blob: Its blob at head; empty if it was deleted, or lies in the working tree.
         deleted: It is not there at head.
-        kind: `file`, `link` or `submodule`, at head.
+        is_link: It is a symbolic link at head.
     """
 
     path: str
@@ -35,7 +35,7 @@ class FileChange:
     base_blob: str = ""
     head_blob: str = ""
     deleted: bool = False
-    kind: str = "file"
+    is_link: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def _parse_raw(listing: bytes) -> list[FileChange]:
         path = os.fsdecode(next(fields)) if status[0] in "RC" else first
         if status[0] == "U":  # an unmerged path is listed a second time, with what lies in the working tree
             continue
-        kind = {LINK: "link", SUBMODULE: "submodule"}.get(mode, "file")
+        link = mode == LINK
         new = status[0] == "A"
         found.append(
             FileChange(
@@ -89,7 +89,7 @@ def _parse_raw(listing: bytes) -> list[FileChange]:
                 base_blob="" if new else base_blob,
                 head_blob="" if not head_blob.strip("0") else head_blob,
                 deleted=status[0] == "D",
-                kind=kind,
+                is_link=link,
             )
         )
     return found
@@ -101,17 +101,17 @@ def _add_untracked(repository: Repository, found: dict[str, FileChange]) -> None
     for path in sorted(os.fsdecode(name) for name in listing.split(b"\0") if name):
         if path.endswith("/"):  # a repository of its own inside this one
             continue
-        kind = "link" if (repository.root / path).is_symlink() else "file"
+        link = (repository.root / path).is_symlink()
         gone = found.get(path)
         if gone is not None:  # removed from the index only
-            found[path] = replace(gone, deleted=False, kind=kind)
+            found[path] = replace(gone, deleted=False, is_link=link)
             continue
-        origin = _renamed_from(repository, path, found) if kind == "file" and path.endswith(".py") else None
+        origin = _renamed_from(repository, path, found) if not link and path.endswith(".py") else None
         if origin is None:
-            found[path] = FileChange(path, None, kind=kind)
+            found[path] = FileChange(path, None, is_link=link)
         else:
             del found[origin.path]
-            found[path] = replace(origin, path=path, deleted=False, kind=kind)
+            found[path] = replace(origin, path=path, deleted=False, is_link=link)
 
 
 def _renamed_from(repository: Repository, path: str, found: dict[str, FileChange]) -> FileChange | None:

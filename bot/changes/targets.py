@@ -153,9 +153,7 @@ class _Reader:
         """Return why a file is no target, as far as its path and its kind tell; empty if they do not."""
         if change.deleted:
             return "was deleted"
-        if change.kind == "submodule":
-            return "is a submodule"
-        if change.kind == "link":
+        if change.is_link:
             return "is a symbolic link"
         if self.only and not any(_is_at_or_below(change.path, path) for path in self.only):
             return "is not among the paths asked for"
