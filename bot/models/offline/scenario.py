@@ -51,6 +51,7 @@ class Scenario:
             `subject` with the same `given` and the same parameter names can share a parametrised table.
         lines: Lines of the module executed by `when`.
         kills: Descriptions of the small faults it tells from the real code, by the probe's own mutants.
+        documented: It was not observed; the documentation says so.
     """
 
     subject: str
@@ -64,6 +65,7 @@ class Scenario:
     is_statement: bool = False
     lines: frozenset[int] = field(default_factory=frozenset)
     kills: tuple[str, ...] = ()
+    documented: bool = False
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> Scenario:

@@ -1,0 +1,288 @@
+"""Scenarios of one shape, gathered into tables: what differs between them becomes a column, the rest is the test.
+
+Two scenarios have one shape if they read the same once their literals are taken out (an anti-unification over
+literals). Literals that differ together are one column.
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from bot.models.offline.layout import canonical
+from bot.models.offline.outline import Outline
+from bot.models.offline.scenario import Check, Scenario, Then
+from bot.models.offline.skeleton import Skeleton, skeleton_of
+
+MAX_COLUMNS = 4
+MAX_ROWS = 16
+_LONGEST_CELL = 400
+_RESERVED = frozenset(dir(builtins)) | {"pytest", "math", "re", "self", "request", "result", "expected"}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Tests of one shape; with a single row it has no columns and is a plain test.
+
+    Attributes:
+        columns: Names of what differs, inputs first, then what is expected.
+        inputs: How many of the columns are inputs.
+        rows: A cell's text for each column, simple rows first.
+        given, when, then, checks: The test, with the columns' names where rows differ.
+        scenarios: What each row was made of.
+    """
+
+    subject: str
+    given: tuple[str, ...]
+    when: str
+    then: Then | None
+    checks: tuple[Check, ...]
+    is_statement: bool
+    scenarios: tuple[Scenario, ...]
+    columns: tuple[str, ...] = ()
+    inputs: int = 0
+    rows: tuple[tuple[str, ...], ...] = ()
+
+
+def gather(scenarios: Iterable[Scenario], outline: Outline, quote: str = '"') -> tuple[Table, ...]:
+    """Return tables over all scenarios, by subject in source order, the simplest of a subject first."""
+    groups: dict[tuple[object, ...], list[Skeleton]] = {}
+    for scenario in scenarios:
+        skeleton = skeleton_of(scenario, outline, quote)
+        if skeleton is not None and _readable(skeleton):
+            groups.setdefault(_shape(skeleton), []).append(skeleton)
+    tables: list[Table] = []
+    for members in groups.values():
+        for group in _manageable(_distinct(members)):
+            tables.append(_table(group, quote))
+    return tuple(sorted(tables, key=lambda table: (outline.order(table.subject), _complexity(table))))
+
+
+def affordable(tables: Sequence[Table], limit: int) -> tuple[Table, ...]:
+    """Return at most `limit` of the tables, in their order: documented ones, then those that tell most faults apart."""
+    if len(tables) <= limit:
+        return tuple(tables)
+    left = list(range(len(tables)))
+    chosen: list[int] = []
+    seen: set[object] = set()
+    while left and len(chosen) < limit:
+        best = max(left, key=lambda place: (_worth(tables[place], seen), -place))
+        left.remove(best)
+        chosen.append(best)
+        seen |= _evidence(tables[best])
+    return tuple(tables[place] for place in sorted(chosen))
+
+
+def _evidence(table: Table) -> set[object]:
+    kills = {kill for scenario in table.scenarios for kill in scenario.kills}
+    return kills | {line for scenario in table.scenarios for line in scenario.lines}
+
+
+def _worth(table: Table, seen: set[object]) -> tuple[bool, int, int]:
+    documented = any(scenario.documented for scenario in table.scenarios)
+    return documented, len(_evidence(table) - seen), len(table.scenarios)
+
+
+def _readable(skeleton: Skeleton) -> bool:
+    return all(len(text) <= _LONGEST_CELL for text in skeleton.texts) and len(skeleton.scenario.given) <= 12
+
+
+def _shape(skeleton: Skeleton) -> tuple[object, ...]:
+    scenario = skeleton.scenario
+    then = scenario.then
+    return (
+        scenario.subject,
+        scenario.is_statement,
+        skeleton.given,
+        skeleton.when,
+        tuple(name for name, _ in scenario.args),
+        _outcome(then),
+        tuple(
+            (text, _outcome(check.then)) for text, check in zip(skeleton.checks, scenario.checks, strict=True)
+        ),
+        skeleton.arity,
+    )
+
+
+def _outcome(then: Then | None) -> tuple[str, ...]:
+    """Tell outcomes apart that cannot be asserted in one line."""
+    if then is None:
+        return ()
+    if then.kind == "raises":
+        return ("raises", then.type)
+    if then.kind == "holds":
+        return ("holds", then.text)
+    if then.kind == "value" and then.text in ("float('nan')", 'float("nan")', "math.nan"):
+        return ("nan",)
+    return (then.kind,)
+
+
+def _distinct(members: Sequence[Skeleton]) -> list[Skeleton]:
+    """Drop repeated scenarios, and those whose same input was seen to give two different things."""
+    seen: dict[tuple[str, ...], Skeleton | None] = {}
+    for member in members:
+        known = seen.setdefault(member.texts, member)
+        if known is not None and _results(known.scenario) != _results(member.scenario):
+            seen[member.texts] = None
+    return [member for member in seen.values() if member is not None]
+
+
+def _results(scenario: Scenario) -> tuple[object, ...]:
+    return (scenario.then, tuple(check.then for check in scenario.checks))
+
+
+def _manageable(members: Sequence[Skeleton]) -> list[list[Skeleton]]:
+    """Split a group whose table would have too many columns, by what is given, then down to single rows."""
+    if not members:
+        return []
+    if len(_varying(members)) <= MAX_COLUMNS:
+        return [list(members[start : start + MAX_ROWS]) for start in range(0, len(members), MAX_ROWS)]
+    by_given: dict[tuple[str, ...], list[Skeleton]] = {}
+    for member in members:
+        by_given.setdefault(member.scenario.given, []).append(member)
+    if len(by_given) == 1:
+        return [[member] for member in members]
+    return [part for group in by_given.values() for part in _manageable(group)]
+
+
+def _varying(members: Sequence[Skeleton]) -> list[tuple[int, ...]]:
+    """Return the columns: for each, the slots that hold the same text in every row and are not constant."""
+    columns: dict[tuple[str, ...], list[int]] = {}
+    for slot in range(members[0].arity):
+        values = tuple(member.texts[slot] for member in members)
+        if len(set(values)) > 1:
+            columns.setdefault(values, []).append(slot)
+    return [tuple(slots) for slots in columns.values()]
+
+
+def _table(members: Sequence[Skeleton], quote: str) -> Table:
+    first = members[0]
+    columns = _varying(members)
+    names = _column_names(first, columns)
+    filled = {slot: name for slots, name in zip(columns, names, strict=True) for slot in slots}
+    inputs = {
+        name: [member.texts[slots[0]] for member in members]
+        for name, slots in zip(names, columns, strict=True)
+    }
+    cells = dict(inputs)
+    then = _unified([member.scenario.then for member in members], "expected", cells, quote)
+    checks = tuple(
+        Check(
+            first.fill(first.checks[place], filled),
+            _known(
+                _unified(
+                    [member.scenario.checks[place].then for member in members],
+                    _check_column(check.expression, cells),
+                    cells,
+                    quote,
+                )
+            ),
+        )
+        for place, check in enumerate(first.scenario.checks)
+    )
+    table = Table(
+        subject=first.scenario.subject,
+        given=tuple(
+            line for line in (first.fill(text, filled) for text in first.given) if not _is_void(line)
+        ),
+        when=first.fill(first.when, filled),
+        then=then,
+        checks=checks,
+        is_statement=first.scenario.is_statement,
+        scenarios=tuple(member.scenario for member in members),
+    )
+    if len(members) == 1:
+        return table
+    rows = list(zip(*cells.values(), strict=True))
+    order = sorted(range(len(rows)), key=lambda place: (sum(map(len, rows[place])), rows[place]))
+    return replace(
+        table,
+        columns=tuple(cells),
+        inputs=len(inputs),
+        rows=tuple(rows[place] for place in order),
+        scenarios=tuple(table.scenarios[place] for place in order),
+    )
+
+
+def _is_void(line: str) -> bool:
+    """Whether a statement only binds a column's name to itself."""
+    left, equals, right = line.partition(" = ")
+    return bool(equals) and left == right
+
+
+def _known(then: Then | None) -> Then:
+    return then if then is not None else Then("holds", "True")
+
+
+def _unified(
+    thens: Sequence[Then | None], column: str, cells: dict[str, list[str]], quote: str
+) -> Then | None:
+    """Return what all rows have in common, adding to `cells` a column for what is expected where they differ."""
+    first = thens[0]
+    if first is None or first.kind == "holds":
+        return first
+    known = [then for then in thens if then is not None]
+    if first.kind == "raises":
+        return replace(first, message=common_message([then.message for then in known]))
+    texts = [canonical(then.text, quote) for then in known]
+    if len(set(texts)) == 1:
+        return replace(first, text=texts[0])
+    for name, values in cells.items():
+        if values == texts and all(re.match(r"['\"\d-]", text) for text in texts):
+            return replace(first, text=name, type="")
+    cells[column] = texts
+    singletons = set(texts) <= {"True", "False", "None"}
+    return replace(first, text=column, type="singleton" if singletons else "")
+
+
+def common_message(messages: Sequence[str]) -> str:
+    """Return the beginning that all messages share, cut at a word; all of it if they are the same."""
+    shared = messages[0]
+    for message in messages[1:]:
+        length = next((i for i, (a, b) in enumerate(zip(shared, message, strict=False)) if a != b), None)
+        shared = shared[: min(len(shared), len(message)) if length is None else length]
+    if any(message != shared for message in messages):
+        shared = re.sub(r"[^\s]*$", "", shared).rstrip(" :'\"([{<-,")
+    return shared if len(re.findall(r"[A-Za-z]", shared)) >= 4 else ""
+
+
+def _column_names(skeleton: Skeleton, columns: Sequence[tuple[int, ...]]) -> list[str]:
+    taken = _RESERVED | skeleton.names_used
+    bound = skeleton.names_bound
+    names: list[str] = []
+    for slots in columns:
+        wanted = next((skeleton.hints[slot] for slot in slots if slot in skeleton.argument_slots), "")
+        wanted = wanted or skeleton.hints[slots[0]]
+        free = [
+            wanted,
+            f"other_{wanted}",
+            f"{wanted}_value",
+            f"another_{wanted}",
+            f"third_{wanted}",
+            f"last_{wanted}",
+        ]
+        voided = any(skeleton.binds(slot, wanted) for slot in slots)
+        for name in free:
+            if name not in names and (voided or (name not in taken and name not in bound)):
+                names.append(name)
+                break
+        else:
+            names.append(f"{wanted}_of_{'_'.join(names)}")
+    return names
+
+
+def _check_column(expression: str, cells: Mapping[str, Sequence[str]]) -> str:
+    words = re.findall(r"[A-Za-z_]\w*", re.sub(r"(['\"]).*?\1", "", expression))
+    called = re.match(r"(\w+)\(", expression)
+    word = called[1] if called else words[-1] if words else "state"
+    word = {"len": "length", "list": "items", "str": "text", "dict": "mapping"}.get(word, word).strip("_")
+    options = [f"expected_{word}", f"expected_{'_'.join(words).strip('_')}", f"expected_{word}_afterwards"]
+    return next((name for name in options if name not in cells), options[-1] + "_too")
+
+
+def _complexity(table: Table) -> tuple[object, ...]:
+    then = table.then
+    raised = then is not None and then.kind == "raises"
+    return (raised, len(table.given), len(table.when) + sum(map(len, table.given)), table.when, table.given)
