@@ -32,26 +32,30 @@ def write_seed(model: Model, brief: Brief) -> Seed:
         {"role": "user", "content": prompt("seed_user", target=target_block(brief))},
     ]
     reply = model.complete(messages)
-    code, note = code_of(reply.text)
+    code, note = code_of(reply.text, cut_off=reply.finish_reason == "length")
     return Seed(code, reply.usage, note)
 
 
-def code_of(text: str) -> tuple[str, str]:
+def code_of(text: str, *, cut_off: bool = False) -> tuple[str, str]:
     """Return the suite that a reply's text holds, and a note on what had to be done to get it.
 
     Several Python blocks are joined if they hold tests; one that writes a test of an earlier block again replaces
     that block. Where a block does not parse, because the reply was cut off or is wrong, the longest run of whole
     statements at its beginning is kept. Text outside of blocks counts only if there is no block, from the first
     line that begins a Python file. Without a test there is no suite.
+
+    Args:
+        text: The reply.
+        cut_off: The model ran into its length limit, so that the last function may lack its end though it parses.
     """
-    blocks = list(_blocks(text)) or [_unfenced(text)]
+    blocks = list(_blocks(text, cut_off)) or [_Block(_unfenced(text), cut_off)]
     kept: list[str] = []
     notes = []
     for block in blocks:
-        whole = _parsable_prefix(block)
+        whole = _whole_part(block)
         names = _test_names(whole)
-        if whole.strip() != block.strip() and names:
-            notes.append("a block that does not parse was cut to its first whole statements")
+        if whole.strip() != block.code.strip() and names:
+            notes.append("a block was cut to the whole statements at its beginning")
         if names:
             kept = [*(earlier for earlier in kept if not names & _test_names(earlier)), whole]
         elif _is_preparation(whole):
@@ -64,7 +68,15 @@ def code_of(text: str) -> tuple[str, str]:
     return code, "; ".join(notes)
 
 
-def _blocks(text: str) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Code of a reply, and whether it may lack its end."""
+
+    code: str
+    cut_off: bool = False
+
+
+def _blocks(text: str, cut_off: bool) -> Iterator[_Block]:
     """Yield what stands between Markdown fences that say Python or nothing; the last fence may be left open."""
     body: list[str] = []
     fence = ""
@@ -76,12 +88,12 @@ def _blocks(text: str) -> Iterator[str]:
             fence, wanted, body = opening[1], opening[2].lower() in PYTHON_NAMES, []
         elif fence and closing and closing[1].startswith(fence):
             if wanted:
-                yield "\n".join(body) + "\n"
+                yield _Block("\n".join(body) + "\n")
             fence = ""
         elif fence:
             body.append(line)
     if fence and wanted:
-        yield "\n".join(body) + "\n"
+        yield _Block("\n".join(body).rstrip() + "\n", cut_off or not text.endswith("\n"))
 
 
 def _unfenced(text: str) -> str:
@@ -89,17 +101,17 @@ def _unfenced(text: str) -> str:
     lines = text.replace("\r\n", "\n").split("\n")
     for start, line in enumerate(lines):
         if re.match(r"(import|from|def|async def|class|@)\b|@", line):
-            code = _parsable_prefix("\n".join(lines[start:]) + "\n")
+            code = _whole_part(_Block("\n".join(lines[start:]) + "\n"))
             if _test_names(code):
                 return code
     return ""
 
 
-def _parsable_prefix(code: str) -> str:
+def _whole_part(block: _Block) -> str:
     """Return the longest beginning that compiles, cut where a statement, a function or a method begins."""
-    if compiles(code):
-        return code
-    lines = code.split("\n")
+    if not block.cut_off and compiles(block.code):
+        return block.code
+    lines = block.code.split("\n")
     for end in range(len(lines) - 1, 0, -1):
         line = lines[end]
         begins = line[:1].strip() != "" or re.match(r"\s+(def|async def|class)\b|\s+@", line)

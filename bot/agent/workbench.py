@@ -6,9 +6,10 @@ import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bot.agent.fingerprints import fingerprints, test_name
-from bot.domain import FileCoverage, MutantOutcome, MutantVerdict, MutationResult, SuiteRun, Target
-from bot.measure import mutation, outcomes
+from bot.agent.fingerprints import fingerprints
+from bot.agent.verdicts import Verdicts
+from bot.domain import FileCoverage, MutantVerdict, MutationResult, SuiteRun, Target
+from bot.measure import outcomes
 from bot.measure.baseline import Baseline
 from bot.measure.mutants import MutantSet
 from bot.sandbox import Sandbox
@@ -18,7 +19,6 @@ TEST_DIRECTORIES = frozenset({"tests", "test"})
 _RESOLVE = (
     "import os, sys; print(os.path.relpath(os.path.realpath(sys.argv[1]), os.path.realpath(os.curdir)))"
 )
-_LASTING = (MutantOutcome.KILLED, MutantOutcome.TIMEOUT, MutantOutcome.INCOMPETENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,7 @@ class Workbench:
         self._surroundings = 0
         self._runs: dict[tuple[str, int], SuiteRun] = {}
         self._mutations: dict[tuple[str, int], MutationResult] = {}
-        self._before: Mapping[str, MutantVerdict] | None = known
-        self._kills: dict[str, tuple[MutantVerdict, str]] = {}
+        self._verdicts = Verdicts(box, target, mutants, baseline, known)
 
     # ------------------------------------------------------------ the suite and what may be written
 
@@ -152,21 +151,11 @@ class Workbench:
     def mutation(self) -> MutationResult:
         """Return the verdicts on the mutants by the existing tests and the suite's passing tests together.
 
-        Kills by existing tests hold for good; kills by a test of the suite hold as long as its text, and that of
-        the fixtures and imports around it, stays. Only the rest is run. Raises MeasureError.
+        Only what has changed since the last time is run. Raises MeasureError.
         """
         key = self._key()
         if key not in self._mutations:
-            run = self.run()
-            known = {**self._lasting_kills(run), **self._kills_before()}
-            if run.passed and self.target.path in run.coverage:
-                result = mutation.judge(
-                    self.box, self.target, self.mutants, run, tests=run.passed, known=known
-                )
-            else:
-                result = self._unjudged(known)
-            self._remember(result)
-            self._mutations[key] = result
+            self._mutations[key] = self._verdicts.judge(self.run(), self.marks())
         return self._mutations[key]
 
     @property
@@ -192,35 +181,3 @@ class Workbench:
             return None
         done = self.box.run(["python", "-I", "-S", "-c", _RESOLVE, path], timeout_s=20)
         return done.stdout.removesuffix("\n") if done.exit_code == 0 else None
-
-    def _kills_before(self) -> Mapping[str, MutantVerdict]:
-        if self._before is None:
-            self._before = {}
-            run = self.baseline.run
-            if self.baseline.green and self.target.path in run.coverage:
-                result = mutation.judge(self.box, self.target, self.mutants, run, tests=self.baseline.green)
-                self._before = {verdict.mutant.id: verdict for verdict in result.verdicts}
-        return {name: verdict for name, verdict in self._before.items() if verdict.outcome in _LASTING}
-
-    def _lasting_kills(self, run: SuiteRun) -> dict[str, MutantVerdict]:
-        passed, marks = frozenset(run.passed), self.marks()
-        return {
-            name: verdict
-            for name, (verdict, mark) in self._kills.items()
-            if verdict.killed_by in passed and marks.get(test_name(verdict.killed_by)) == mark
-        }
-
-    def _remember(self, result: MutationResult) -> None:
-        marks = self.marks()
-        for verdict in result.verdicts:
-            name = test_name(verdict.killed_by or "")
-            if verdict.outcome in _LASTING and name in marks:
-                self._kills[verdict.mutant.id] = (verdict, marks[name])
-
-    def _unjudged(self, known: Mapping[str, MutantVerdict]) -> MutationResult:
-        """No test of the suite passes, so that only existing tests can have killed a mutant."""
-        verdicts = tuple(
-            known.get(mutant.id) or MutantVerdict(mutant, MutantOutcome.SURVIVED)
-            for mutant in self.mutants.mutants
-        )
-        return MutationResult(verdicts, self.mutants.total)
