@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,6 +34,7 @@ class Recorder:
         self._tracer = tracer
         self._reports: list[Any] = []
         self._shared: list[str] = []
+        self._cases: dict[int, tuple[Any, dict[str, int]]] = {}
         self._live: dict[str, dict[int, tuple[Any, str]]] = {}
 
     # ---------------------------------------------------------------- collection
@@ -39,7 +42,24 @@ class Recorder:
     def pytest_collectstart(self, collector: Any) -> None:
         self._journal.write("collecting", path=self._takeover.tree_id(collector.nodeid.partition("::")[0]))
 
-    def pytest_collection_finish(self, session: Any) -> None:
+    @hook(hookwrapper=True)
+    def pytest_generate_tests(self, metafunc: Any) -> Iterator[None]:
+        yield
+        # Later on pytest 8 numbers the cases of a function through, over all its parametrize marks.
+        for callspec in metafunc._calls:
+            self._cases[id(callspec)] = (
+                callspec,
+                {str(name): int(i) for name, i in callspec.indices.items()},
+            )
+
+    @hook(hookwrapper=True)
+    def pytest_collection(self, session: Any) -> Iterator[None]:
+        outcome: Any = yield
+        if outcome.excinfo is not None:
+            # A test file that exits while it is imported ends the session; the file stays the one that was collected.
+            error = outcome.excinfo[1]
+            self._journal.write("problem", message=f"{type(error).__name__}: {error}")
+            return
         ids = [self._takeover.tree_id(item.nodeid) for item in session.items]
         self._journal.write("collected", ids=ids, errors=self._takeover.errors)
         if self._tracer is not None:
@@ -57,12 +77,12 @@ class Recorder:
     def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
         name = self._takeover.tree_id(item.nodeid)
         del self._reports[:], self._shared[:]
-        function, case = results.function_name(item), results.case_of(item)
-        self._journal.write("begin", id=name, function=function, case=case)
+        _, case = self._cases.get(id(getattr(item, "callspec", None)), (None, {}))
+        self._journal.write("begin", id=name, function=results.function_name(item), case=case)
         if self._tracer is not None:
             self._tracer.ensure()
             self._tracer.enter(f"test {name}")
-        yield
+        outcome: Any = yield
         if not self._journal.is_owner:
             # A test has forked, and the child has run on to here: it must not run the other tests too.
             os._exit(1)
@@ -70,7 +90,15 @@ class Recorder:
             self._cover(self._tracer.leave())
             if self._shared:
                 self._journal.write("uses", id=name, contexts=sorted(set(self._shared)))
+        if outcome.excinfo is not None:
+            # pytest.exit or Ctrl-C: the session ends here, and the test stays the one that was running.
+            error = outcome.excinfo[1]
+            self._journal.write("problem", message=f"{type(error).__name__}: {error}")
+            return
         self._journal.write("test", id=name, **results.fold(self._reports))
+        if _is_closed(sys.stdout) or _is_closed(sys.stderr):
+            # pytest cannot capture any more, and every further test would fail: the rest runs in a new process.
+            os._exit(1)
 
     @hook(hookwrapper=True)
     def pytest_runtest_makereport(self, call: Any) -> Iterator[None]:
@@ -121,3 +149,16 @@ class Recorder:
     def _cover(self, executed: list[dict[str, Any]]) -> None:
         for fields in executed:
             self._journal.write("cover", **fields)
+
+
+def _is_closed(stream: Any) -> bool:
+    """Whether a test has closed a stream, or the file below it."""
+    try:
+        return bool(stream.closed) or not os.fstat(stream.fileno())
+    except ValueError:
+        # A stream in memory has no file.
+        return False
+    except OSError as error:
+        return error.errno == errno.EBADF
+    except AttributeError:
+        return True

@@ -78,12 +78,6 @@ def function_name(item: Any) -> str:
     return "::".join([*classes, getattr(item, "originalname", None) or item.name])
 
 
-def case_of(item: Any) -> dict[str, int]:
-    """Return the indices of a parametrised test's case by argument name; empty for any other test."""
-    callspec = getattr(item, "callspec", None)
-    return {str(name): int(index) for name, index in callspec.indices.items()} if callspec else {}
-
-
 def _verdict(reports: Sequence[Any]) -> tuple[str, Any]:
     by_phase = {
         phase: [report for report in reports if report.when == phase]
