@@ -116,7 +116,7 @@ def test_a_daemon_is_ended_at_the_time_limit(box: ProcessSandbox) -> None:
 def test_a_fork_bomb_is_stopped(box_of: Opener) -> None:
     box = box_of(limits=Limits(processes=40))
 
-    done = box.run(program("import os, time\nwhile True:\n    os.fork()\n    time.sleep(0.05)"), timeout_s=20)
+    done = box.run(program("import os, time\nwhile True:\n    os.fork()\n    time.sleep(0.1)"), timeout_s=20)
 
     assert "more than 40 processes" in done.stderr
     assert not done.timed_out
