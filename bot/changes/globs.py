@@ -38,10 +38,13 @@ def _translate(pattern: str) -> str:
         elif rest.startswith("**"):
             found.append(".+")
             position += 2
-        elif (group := re.match(r"\[(!?)(\]?[^\]/]*)\]", rest)) and group[2]:
+        elif (group := re.match(r"\[([!^]?)(\]?[^\]/]*)\]", rest)) and group[2]:
             inside = re.sub(r"([\\\[\]&~|^])", r"\\\1", group[2])
             found.append(f"[{'^/' if group[1] else ''}{inside}]")
             position += group.end()
+        elif rest[0] == "\\" and len(rest) > 1:
+            found.append(re.escape(rest[1]))
+            position += 2
         else:
             found.append({"*": "[^/]*", "?": "[^/]"}.get(rest[0], re.escape(rest[0])))
             position += 1
