@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import os
-import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +13,7 @@ from bot.errors import ModelError
 from bot.models import Message, Reply, ToolSchema
 from bot.models.budget import Budget
 from bot.models.retry import Retry, status_of
+from bot.models.waiting import wait_for
 from bot.models.wire import reply_from, valid_history
 
 MAX_TOKENS = 16_384
@@ -34,7 +33,7 @@ class Price:
     max_tokens: int = UNKNOWN_MAX_TOKENS
 
 
-@dataclass(slots=True, weakref_slot=True)
+@dataclass(slots=True)
 class Remote:
     """A model reached through LiteLLM.
 
@@ -49,11 +48,6 @@ class Remote:
     retry: Retry = field(default_factory=Retry)
     call_s: float = CALL_S
     options: dict[str, Any] = field(default_factory=dict)
-    _runner: asyncio.Runner = field(default_factory=asyncio.Runner, init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        # One event loop for all calls, so that connections are used again; closed when the model is gone.
-        weakref.finalize(self, self._runner.close)
 
     def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema] = ()) -> Reply:
         """Return the reply to a conversation.
@@ -93,7 +87,7 @@ class Remote:
         }
         if tools:
             arguments["tools"] = list(tools)
-        return self._runner.run(asyncio.wait_for(litellm.acompletion(**arguments), self.call_s))
+        return wait_for(litellm.acompletion(**arguments), self.call_s)
 
 
 def imported() -> Any:

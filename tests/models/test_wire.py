@@ -1,0 +1,90 @@
+"""Replies as they travel: read from what servers really send, written back so that every server accepts it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain import Usage
+from bot.models import Reply, ToolCall
+from bot.models.wire import (
+    assistant_message,
+    reply_from,
+    response_from,
+    tool_message,
+    valid_history,
+)
+
+_texts = st.text(min_size=1, max_size=10)
+_replies = st.builds(
+    Reply,
+    text=st.text(max_size=20),
+    tool_calls=st.lists(st.builds(ToolCall, _texts, _texts, st.text(max_size=20)), max_size=3).map(tuple),
+    finish_reason=st.sampled_from(["stop", "tool_calls", "length"]),
+    usage=st.builds(Usage, *[st.integers(0, 10**6)] * 3),
+)
+
+
+@given(_replies)
+def test_a_reply_written_as_a_response_is_read_back_the_same(reply: Reply) -> None:
+    assert reply_from(json.loads(json.dumps(response_from(reply, "m")))) == reply
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        {},
+        {"choices": []},
+        {"choices": [{"message": None, "finish_reason": None}], "usage": None},
+        {"choices": [{"message": {"content": None, "tool_calls": None}, "finish_reason": "stop"}]},
+    ],
+)
+def test_a_response_without_content_is_an_empty_reply(response: dict[str, object]) -> None:
+    assert reply_from(response) == Reply("")
+
+
+def test_a_call_without_an_id_gets_one_and_others_keep_theirs() -> None:
+    rows = [{"function": {"name": "f", "arguments": "{}"}}, {"id": "own/=+", "function": {"name": "g"}}]
+    reply = reply_from({"choices": [{"message": {"tool_calls": rows}}]})
+    assert reply.tool_calls == (ToolCall("call_1", "f", "{}"), ToolCall("own/=+", "g", ""))
+
+
+def test_arguments_sent_as_an_object_are_read_as_its_text() -> None:
+    row = {"id": "1", "function": {"name": "f", "arguments": {"a": 1}}}
+    reply = reply_from({"choices": [{"message": {"tool_calls": [row]}}]})
+    assert reply.tool_calls[0].arguments == '{"a": 1}'
+
+
+@pytest.mark.parametrize("broken", ["", "{", "[1]", "null", '{"a": 1'])
+def test_arguments_that_are_no_object_go_back_as_an_empty_one(broken: str) -> None:
+    message = assistant_message(Reply("", (ToolCall("1", "f", broken),), "tool_calls"))
+    assert message["tool_calls"][0]["function"] == {"name": "f", "arguments": "{}"}
+
+
+def test_valid_arguments_and_ids_go_back_as_they_were() -> None:
+    message = assistant_message(Reply("so", (ToolCall("a/b=", "f", '{"x":  1}'),), "tool_calls"))
+    assert message == {
+        "role": "assistant",
+        "content": "so",
+        "tool_calls": [
+            {"id": "a/b=", "type": "function", "function": {"name": "f", "arguments": '{"x":  1}'}}
+        ],
+    }
+
+
+def test_an_empty_reply_is_never_sent_back_empty() -> None:
+    assert assistant_message(Reply(" \n")) == {"role": "assistant", "content": "(no text)"}
+
+
+def test_a_call_left_unanswered_is_answered_in_the_history() -> None:
+    first, second = ToolCall("1", "f", "{}"), ToolCall("2", "g", "{}")
+    asked = assistant_message(Reply("", (first, second), "tool_calls"))
+    history = valid_history([asked, tool_message(second, "done")])
+    assert history == [
+        asked,
+        tool_message(first, "error: this call was not run"),
+        tool_message(second, "done"),
+    ]
