@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from bot.errors import UsageError
 
@@ -15,6 +15,14 @@ PATH = ".github/testforge.yml"
 """Where the file lies, relative to the repository's root."""
 
 _LARGEST = 64 * 1024  # bytes; more is no configuration
+_DEEPEST = 10  # mappings and lists inside each other
+_OPENING = (
+    yaml.FlowSequenceStartToken,
+    yaml.FlowMappingStartToken,
+    yaml.BlockSequenceStartToken,
+    yaml.BlockMappingStartToken,
+)
+_CLOSING = (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken, yaml.BlockEndToken)
 
 Text = Annotated[str, Field(min_length=1, max_length=4096)]
 Trigger = Literal["opened", "synchronize", "ready_for_review", "command"]
@@ -23,7 +31,17 @@ Trigger = Literal["opened", "synchronize", "ready_for_review", "command"]
 class _Section(BaseModel):
     """A mapping of the file; a key that it does not know is an error."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=False)
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _leave_out_what_is_empty(cls, values: Any) -> Any:
+        """Give a key that is written without a value its default."""
+        if not isinstance(values, dict):
+            return values
+        return {
+            key: value for key, value in values.items() if value is not None or key not in cls.model_fields
+        }
 
 
 class Paths(_Section):
@@ -117,7 +135,7 @@ def load(text: str | None) -> RepoConfig:
     if len(text.encode("utf-8", "surrogatepass")) > _LARGEST:
         raise UsageError(f"{PATH} is larger than 64 KB, so it is not read. Remove what is no configuration.")
     root = _compose(text)
-    if root is None:
+    if root is None or root.tag == "tag:yaml.org,2002:null":
         return RepoConfig()
     if not isinstance(root, yaml.MappingNode):
         raise UsageError(
@@ -132,22 +150,28 @@ def load(text: str | None) -> RepoConfig:
 
 
 def _compose(text: str) -> yaml.Node | None:
-    """Parse YAML into nodes. Aliases are refused: a few of them can stand for gigabytes."""
+    """Parse YAML into nodes.
+
+    Aliases are refused, since a few of them can stand for gigabytes, and so is nesting that takes the parser minutes.
+    """
+    depth = 0
     try:
         for token in yaml.scan(text, Loader=yaml.SafeLoader):
+            where = f"{PATH}, line {token.start_mark.line + 1}"
             if isinstance(token, yaml.AliasToken):
                 raise UsageError(
-                    f"{PATH}, line {token.start_mark.line + 1}: aliases (`*{token.value}`) are not read here. Write the value out."
+                    f"{where}: aliases (`*{token.value}`) are not read here. Write the value out."
                 )
+            depth += isinstance(token, _OPENING) - isinstance(token, _CLOSING)
+            if depth > _DEEPEST:
+                raise UsageError(f"{where}: this is nested too deeply to be a configuration.")
         return yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        where = f", line {mark.line + 1}" if mark else ""
-        raise UsageError(f"{PATH}{where}: this is not YAML: {error.problem or error.context}.") from None
+        place = f", line {mark.line + 1}" if mark else ""
+        raise UsageError(f"{PATH}{place}: this is not YAML: {error.problem or error.context}.") from None
     except yaml.YAMLError as error:
         raise UsageError(f"{PATH}: this is not YAML: {str(error).splitlines()[0]}.") from None
-    except RecursionError:
-        raise UsageError(f"{PATH}: it is nested too deeply to be a configuration.") from None
 
 
 def _values(node: yaml.Node) -> Any:
