@@ -363,29 +363,6 @@ class MutationDelta:
 
 
 @dataclass(frozen=True, slots=True)
-class TargetReport:
-    """All that a run found out about one target."""
-
-    target: Target
-    status: str
-    reason: str = ""
-    suite: Suite | None = None
-    ledger: tuple[Judgement, ...] = ()
-    coverage: CoverageDeltas = CoverageDeltas()
-    mutation_changed: MutationDelta | None = None
-    mutation_file: MutationDelta | None = None
-    suspected_bugs: tuple[SuspectedBug, ...] = ()
-    red_tests: tuple[str, ...] = ()
-    iterations: int = 0
-    cost_usd: float = 0.0
-
-    @property
-    def kept(self) -> tuple[Judgement, ...]:
-        """The tests that are proposed."""
-        return tuple(row for row in self.ledger if row.kept)
-
-
-@dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens and USD spent on model calls."""
 
@@ -401,6 +378,34 @@ class Usage:
             self.cached + other.cached,
             self.cost_usd + other.cost_usd,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class TargetReport:
+    """All that a run found out about one target."""
+
+    target: Target
+    status: str
+    reason: str = ""
+    suite: Suite | None = None
+    ledger: tuple[Judgement, ...] = ()
+    coverage: CoverageDeltas = CoverageDeltas()
+    mutation_changed: MutationDelta | None = None
+    mutation_file: MutationDelta | None = None
+    suspected_bugs: tuple[SuspectedBug, ...] = ()
+    red_tests: tuple[str, ...] = ()
+    iterations: int = 0
+    usage: Usage = Usage()
+
+    @property
+    def cost_usd(self) -> float:
+        """What the model calls for this target cost, in USD."""
+        return self.usage.cost_usd
+
+    @property
+    def kept(self) -> tuple[Judgement, ...]:
+        """The tests that are proposed."""
+        return tuple(row for row in self.ledger if row.kept)
 
 
 @dataclass(frozen=True, slots=True)

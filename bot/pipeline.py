@@ -1,0 +1,245 @@
+"""The story: one change comes in, evidence goes out.
+
+    changes -> environment -> baseline -> (for each target) seed -> refine -> select -> measure
+
+Each stage takes what the one before it gave, and nothing reaches back up. Delivery is the caller's: the command
+prints; the Action and the App post.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from bot import changes, repoconfig
+from bot.agent.brief import Brief
+from bot.agent.limits import AgentLimits
+from bot.agent.loop import Refinement, refine
+from bot.agent.seed import Seed, write_seed
+from bot.agent.workbench import Workbench
+from bot.domain import Change, Request, RunReport, Target, TargetReport, Usage
+from bot.errors import InconclusiveError, TestforgeError
+from bot.measure import mutants
+from bot.measure import score as scores
+from bot.measure.mutants import MutantSet
+from bot.sandbox.choice import choose
+from bot.select.placement import Placement, place
+from bot.select.selection import Selection, SelectionJob, select
+from bot.workshop import Listener, Workshop, site, stage, workshop
+
+
+def review(request: Request, tell: Listener) -> RunReport:
+    """Write tests for a change and say what they prove.
+
+    Args:
+        request: What to review, and how.
+        tell: Is told of every stage as it begins and ends.
+
+    Returns:
+        The run's report. Code that cannot be installed or run gives the status `inconclusive`, Ctrl-C `cancelled`,
+        each with what was found until then.
+
+    Raises:
+        UsageError: The request or the configuration is wrong.
+        TestforgeError: testforge itself failed.
+    """
+    started = time.monotonic()
+    config = repoconfig.load(changes.configuration(request.root, request.base))
+    with stage(tell, "changes") as say:
+        change = changes.read(request, config)
+        say(f"{len(change.targets)} to test, {len(change.skipped)} with nothing to test")
+    done: list[TargetReport] = []
+    status, reason = "", ""
+    try:
+        if change.targets:
+            with workshop(request, config, change, tell) as shop:
+                done.extend(cover(target, shop) for target in change.targets)
+    except InconclusiveError as error:
+        status, reason = error.status, _with_detail(error)
+    except KeyboardInterrupt:
+        status, reason = (
+            "cancelled",
+            "It was stopped before it was done; what was found until then is reported.",
+        )
+    return _report(request, change, done, status, reason, time.monotonic() - started)
+
+
+def cover(target: Target, shop: Workshop) -> TargetReport:
+    """Write, judge and measure tests for one target; what goes wrong with it leaves the other targets alone."""
+    try:
+        placement = place(changes.working_files(shop.site.tree), shop.site.read, target, shop.config)
+        faults = _mutants(target, shop)
+        brief = _brief(target, placement, shop)
+        seed = _seed(brief, shop)
+        refinement = _refine(brief, seed, faults, shop)
+        selection = _select(refinement, placement, faults, target, shop)
+    except InconclusiveError as error:
+        return TargetReport(target, error.status, _with_detail(error))
+    return _target_report(target, seed, refinement, selection, shop)
+
+
+def score(
+    root: Path,
+    source: str,
+    test_file: str,
+    *,
+    sandbox: str,
+    seed: int,
+    max_mutants: int | None,
+    progress: Listener,
+) -> scores.Score:
+    """Measure a test file against a source file, both relative to `root`.
+
+    Raises:
+        UsageError: A path or the configuration is wrong.
+        InconclusiveError: The code could not be installed or the tests not be run.
+    """
+    config = repoconfig.load(changes.configuration(root, None))
+    request = Request(root, whole_file=source, sandbox=sandbox, seed=seed)
+    change = changes.read(request, config)
+    with (
+        site(request, config, change, progress) as place_,
+        stage(progress, "measure", source) as say,
+        place_.sandboxes.open(place_.tree, place_.interpreter) as box,
+    ):
+        found = scores.score_file(box, change.targets[0], test_file, max_mutants=max_mutants, seed=seed)
+        say(f"{len(found.run.passed)} of {len(found.run.results)} tests pass")
+        return found
+
+
+# ---------------------------------------------------------------- the stages of one target
+
+
+def _mutants(target: Target, shop: Workshop) -> MutantSet:
+    """Return the mutants of the changed lines; none where the configuration turns them off."""
+    settings = shop.config.mutation
+    lines = None if target.whole_file else target.changed_lines
+    if not settings.enabled:
+        lines = frozenset()
+    return mutants.generate(
+        target.path, target.source, lines=lines, limit=settings.max_mutants, seed=shop.request.seed
+    )
+
+
+def _brief(target: Target, placement: Placement, shop: Workshop) -> Brief:
+    """Return what the model is told."""
+    existing = shop.baseline.coverage(target)
+    return Brief(
+        target,
+        placement.suite_path,
+        shop.site.interpreter.version,
+        examples=tuple((path, shop.site.read(path)) for path in placement.examples),
+        covered_lines=existing.lines(shop.baseline.green) if existing else frozenset(),
+    )
+
+
+def _seed(brief: Brief, shop: Workshop) -> Seed:
+    """Let the model write a first suite from the source alone."""
+    with stage(shop.tell, "seed", brief.target.path) as say:
+        seed = write_seed(shop.model, brief)
+        say(seed.note or f"{len(seed.code.splitlines())} lines")
+        return seed
+
+
+def _refine(brief: Brief, seed: Seed, faults: MutantSet, shop: Workshop) -> Refinement:
+    """Let the model improve the suite in a sandbox of its own."""
+    limits = AgentLimits(iterations=shop.request.max_iterations)
+    with (
+        stage(shop.tell, "refine", brief.target.path) as say,
+        shop.site.sandboxes.open(shop.site.tree, shop.site.interpreter) as box,
+    ):
+        bench = Workbench(box, brief.target, brief.suite_path, faults, shop.baseline)
+        refinement = refine(shop.model, brief, seed, bench, limits)
+        say(f"{refinement.iterations} iterations, ended by {refinement.ended}")
+        return refinement
+
+
+def _select(
+    refinement: Refinement, placement: Placement, faults: MutantSet, target: Target, shop: Workshop
+) -> Selection | None:
+    """Keep the tests that prove something, in pristine sandboxes; None where there is no suite to choose from."""
+    if refinement.best is None:
+        return None
+    with stage(shop.tell, "select", target.path) as say:
+        job = SelectionJob(
+            sandboxes=shop.site.sandboxes,
+            tree=shop.site.tree,
+            base_tree=shop.site.base_tree,
+            interpreter=shop.site.interpreter,
+            target=target,
+            placement=placement,
+            candidate=refinement.best,
+            baseline=shop.baseline,
+            mutants=faults,
+            seed=shop.request.seed,
+            note=say,
+        )
+        selection = select(job)
+        say(f"{sum(row.kept for row in selection.ledger)} of {len(selection.ledger)} tests kept")
+        return selection
+
+
+# ---------------------------------------------------------------- reports
+
+
+def _target_report(
+    target: Target, seed: Seed, refinement: Refinement, selection: Selection | None, shop: Workshop
+) -> TargetReport:
+    """Return all that was found out about one target."""
+    report = TargetReport(
+        target,
+        "no-useful-tests",
+        refinement.note or "No suite that could be collected was written.",
+        red_tests=shop.baseline.red,
+        iterations=refinement.iterations,
+        usage=seed.usage + refinement.usage,
+    )
+    if selection is None:
+        return report
+    return replace(
+        report,
+        status="proposed" if selection.suite else "no-useful-tests",
+        reason="" if selection.suite else "No test that was written adds a covered line or a killed mutant.",
+        suite=selection.suite,
+        ledger=selection.ledger,
+        coverage=selection.coverage,
+        mutation_changed=selection.mutation,
+        mutation_file=selection.mutation if target.whole_file else None,
+        suspected_bugs=selection.suspected_bugs,
+    )
+
+
+def _report(
+    request: Request, change: Change, done: list[TargetReport], status: str, reason: str, wall_s: float
+) -> RunReport:
+    """Put a run's report together from its targets'; `status` is set where the run did not get through."""
+    if not status and not change.targets:
+        status, reason = "nothing-to-test", _why_nothing(change)
+    elif not status:
+        order = ("proposed", "no-useful-tests", "inconclusive")
+        best = min(done, key=lambda report: order.index(report.status))
+        status, reason = best.status, best.reason
+    return RunReport(
+        status,
+        reason,
+        change.base,
+        change.head,
+        request.model,
+        choose(request.sandbox).kind,
+        wall_s,
+        sum((report.usage for report in done), Usage()),
+        tuple(done),
+        change.skipped,
+    )
+
+
+def _why_nothing(change: Change) -> str:
+    """Return why a change has no targets, in one sentence."""
+    if not change.skipped:
+        return "No Python source file changed."
+    return f"None of the {len(change.skipped)} changed Python files needs tests."
+
+
+def _with_detail(error: TestforgeError) -> str:
+    return f"{error.message}\n{error.detail}" if error.detail else error.message
