@@ -180,7 +180,8 @@ def _first_line(definition: Any) -> int:
 
 def _last_line(definition: Any) -> int:
     line, column = definition.end_pos
-    return int(line) - (column == 0)
+    last: int = line - (column == 0)
+    return last
 
 
 def _signed(sign: str, lines: Sequence[str]) -> list[str]:

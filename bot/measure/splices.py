@@ -14,7 +14,18 @@ from typing import Any
 # Kinds of tree nodes on which a standard operator can act at all; the operators themselves decide (a test compares
 # with `cosmic-ray init`).
 _NODE_TYPES = frozenset(
-    "comparison if_stmt while_stmt assert_stmt test except_clause decorator for_stmt factor not_test".split()
+    [
+        "comparison",
+        "if_stmt",
+        "while_stmt",
+        "assert_stmt",
+        "test",
+        "except_clause",
+        "decorator",
+        "for_stmt",
+        "factor",
+        "not_test",
+    ]
 )
 _LEAF_TYPES = frozenset(["operator", "keyword", "number"])
 

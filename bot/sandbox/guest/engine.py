@@ -28,7 +28,7 @@ from typing import Any, Optional
 from . import control, session
 from .children import adopt_orphans, become_a_trial, watch
 from .control import Baseline
-from .loading import is_imported, real_path, replace_source
+from .loading import real_path, replace_source
 from .plan import IMPORT, SWAP, Case, History, Plan, chunks
 from .swapping import CannotSwapError, Functions
 from .trial import Trial, silence

@@ -98,8 +98,8 @@ class Plan:
         """
         last = len(self._first)
         return [
-            (self._first.get(test, last), len(lines) or 1_000_000, test)
-            for test, lines in zip(tests, self._lines)
+            (self._first.get(test, last), len(self._lines[place]) or 1_000_000, test)
+            for place, test in enumerate(tests)
         ]
 
 

@@ -14,7 +14,8 @@ from types import CodeType, FunctionType
 from typing import Optional
 
 from .loading import real_path
-from .units import Module, Unit, same_code
+from .sameness import same_code
+from .units import Module, Unit
 
 
 class CannotSwapError(Exception):
@@ -62,9 +63,9 @@ class Functions:
         for name, codes in before.items():
             partners = after.get(name, [])
             if len(partners) == len(codes):
-                for inner, partner in zip(codes, partners):
-                    self._put(inner, partner)
-                    self._swap_inner(inner, partner)
+                for place, inner in enumerate(codes):
+                    self._put(inner, partners[place])
+                    self._swap_inner(inner, partners[place])
             elif any(self._living(inner) for inner in codes):
                 raise CannotSwapError(f"{name} is alive and has no counterpart")
 

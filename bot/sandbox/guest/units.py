@@ -6,8 +6,8 @@ Used by the host (which mutants are equivalent) and by the engine in the guest (
 """
 
 from __future__ import annotations
-
 import __future__
+
 import ast
 import re
 import warnings
@@ -16,14 +16,10 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any, Optional, Union, cast
 
+from .sameness import FunctionNode, blocks, same_code, without_unevaluated_annotations
+
 _LINE = re.compile(r"\r\n|\r|\n")
-_FunctionNode = (ast.FunctionDef, ast.AsyncFunctionDef)
 _BLOCKS = (ast.If, ast.Try, *((ast.TryStar,) if hasattr(ast, "TryStar") else ()))
-# Decorators that look at no annotation of what they decorate.
-_BLIND_DECORATORS = frozenset(
-    "property cached_property staticmethod classmethod abstractmethod setter getter deleter override final "
-    "lru_cache cache wraps contextmanager asynccontextmanager overload no_type_check total_ordering".split()
-)
 
 
 @dataclass(frozen=True)
@@ -87,7 +83,7 @@ class Module:
             if not inside:
                 return found
             node = inside[0]
-            below = [statement for block in _blocks(node) for statement in block]
+            below = [statement for block in blocks(node) for statement in block]
             end = min(
                 (_first_line(statement) - 1 for statement in below), default=cast("int", node.end_lineno)
             )
@@ -141,8 +137,10 @@ class Module:
             return True
         if unit not in self._reference:
             original = _parse(self.text(unit))
-            self._reference[unit] = _compile(_blank_annotations(original) if lazily else original, self.flags)
-        code = _compile(_blank_annotations(mutated) if lazily else mutated, self.flags)
+            self._reference[unit] = _compile(
+                without_unevaluated_annotations(original) if lazily else original, self.flags
+            )
+        code = _compile(without_unevaluated_annotations(mutated) if lazily else mutated, self.flags)
         return same_code(code, self._reference[unit])
 
     def _find(self, first: int, last: int) -> Unit:
@@ -156,7 +154,7 @@ class Module:
             if len(touching) != 1 or _shares_a_line(touching[0], body):
                 return self._statement(touching or body, outer, names)
             node = touching[0]
-            if isinstance(node, _FunctionNode):
+            if isinstance(node, FunctionNode):
                 names.append(node.name)
                 return Unit(
                     _first_line(node),
@@ -166,7 +164,7 @@ class Module:
                     _body_line(node),
                     ".".join(names),
                 )
-            below = _block_around(node, first, last)
+            below = self._block_around(node, first, last)
             if below is None:
                 return self._statement([node], outer, names)
             indent = self._indent(node.lineno)
@@ -178,6 +176,23 @@ class Module:
                 outer.append((node.lineno, f"{indent}if _:"))
             body = below
 
+    def _block_around(self, node: ast.stmt, first: int, last: int) -> Optional[list[ast.stmt]]:
+        """Return the block of a class, `if` or `try` that holds these lines alone, if there is one."""
+        if not isinstance(node, (ast.ClassDef, *_BLOCKS)):
+            return None
+        for block in blocks(node):
+            if not (_first_line(block[0]) <= first and last <= cast("int", block[-1].end_lineno)):
+                continue
+            if _is_elif(node, block):
+                # An `elif` is no statement that could stand alone, but what is below it may be.
+                return self._block_around(block[0], first, last)
+            return block if self._begins_its_line(block[0]) else None
+        return None
+
+    def _begins_its_line(self, node: ast.stmt) -> bool:
+        """Whether nothing stands before a statement on its line, such as `else:`."""
+        return bool(getattr(node, "decorator_list", [])) or node.col_offset == len(self._indent(node.lineno))
+
     def _statement(self, nodes: list[ast.stmt], outer: list[tuple[int, str]], names: list[str]) -> Unit:
         first = min(_first_line(node) for node in nodes)
         last = max(cast("int", node.end_lineno) for node in nodes)
@@ -186,36 +201,6 @@ class Module:
     def _indent(self, line: int) -> str:
         text = self.source[self._starts[line - 1] : self._starts[line]]
         return text[: len(text) - len(text.lstrip(" \t\f"))]
-
-
-def same_code(one: CodeType, other: CodeType) -> bool:
-    """Whether two code objects do the same, line numbers and columns aside."""
-    for name in (
-        "co_name co_flags co_code co_names co_varnames co_freevars co_cellvars co_argcount co_posonlyargcount "
-        "co_kwonlyargcount co_exceptiontable"
-    ).split():
-        if getattr(one, name, None) != getattr(other, name, None):
-            return False
-    return len(one.co_consts) == len(other.co_consts) and all(
-        map(_same_constant, one.co_consts, other.co_consts)
-    )
-
-
-def _same_constant(one: Any, other: Any) -> bool:
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, CodeType):
-        return same_code(one, other)
-    if isinstance(one, tuple):
-        return len(one) == len(other) and all(map(_same_constant, one, other))
-    if isinstance(one, frozenset):
-        return sorted(map(_kind, one)) == sorted(map(_kind, other))
-    return _kind(one) == _kind(other)
-
-
-def _kind(constant: object) -> str:
-    """Tell 1, 1.0 and True apart, and 0.0 from -0.0."""
-    return f"{type(constant).__name__} {constant!r}"
 
 
 def _parse(source: str) -> ast.Module:
@@ -240,7 +225,7 @@ def _future_flags(tree: ast.Module) -> int:
 
 
 def _first_line(node: ast.stmt) -> int:
-    decorators = getattr(node, "decorator_list", [])
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
@@ -258,33 +243,6 @@ def _shares_a_line(node: ast.stmt, body: list[ast.stmt]) -> bool:
         and _first_line(node) <= cast("int", other.end_lineno)
         for other in body
     )
-
-
-def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    """Yield the lists of statements directly below a statement, those of `except` and `case` included."""
-    for _, value in ast.iter_fields(node):
-        if isinstance(value, list) and value:
-            if isinstance(value[0], ast.stmt):
-                yield value
-            elif not isinstance(value[0], (ast.expr, ast.keyword, ast.withitem)):
-                for part in value:
-                    if isinstance(part, ast.AST):
-                        yield from _blocks(part)
-
-
-def _block_around(node: ast.stmt, first: int, last: int) -> Optional[list[ast.stmt]]:
-    """Return the block of a class, `if` or `try` that holds these lines alone, if there is one."""
-    if not isinstance(node, (ast.ClassDef, *_BLOCKS)):
-        return None
-    for block in _blocks(node):
-        end = cast("int", block[-1].end_lineno)
-        if _is_elif(node, block):
-            if _first_line(block[0]) <= first and last <= end:
-                # An `elif` is no statement that could stand alone, but what is below it may be.
-                return _block_around(block[0], first, last)
-        elif node.lineno < _first_line(block[0]) <= first and last <= end:
-            return block
-    return None
 
 
 def _is_elif(node: ast.stmt, block: list[ast.stmt]) -> bool:
@@ -311,46 +269,3 @@ def _type_checking_lines(tree: ast.Module) -> Iterator[tuple[int, int]]:
             first = _first_line(node.body[0])
             if first > cast("int", node.test.end_lineno):
                 yield first, cast("int", node.body[-1].end_lineno)
-
-
-def _blank_annotations(tree: ast.Module) -> ast.Module:
-    """Replace, in place, the annotations that nothing evaluates under `from __future__ import annotations`."""
-    _blank(tree.body, True)
-    return tree
-
-
-def _blank(body: list[ast.stmt], plain: bool) -> None:
-    for node in body:
-        if isinstance(node, ast.AnnAssign):
-            if plain:
-                node.annotation = ast.copy_location(ast.Constant(None), node.annotation)
-        elif isinstance(node, _FunctionNode):
-            if all(_is_blind(decorator) for decorator in node.decorator_list):
-                _blank_signature(node)
-            _blank(node.body, True)
-        elif isinstance(node, ast.ClassDef):
-            _blank(node.body, not (node.bases or node.keywords or node.decorator_list))
-        else:
-            for block in _blocks(node):
-                _blank(block, plain)
-
-
-def _blank_signature(node: Union[ast.FunctionDef, ast.AsyncFunctionDef]) -> None:
-    arguments = node.args
-    for argument in (
-        *arguments.posonlyargs,
-        *arguments.args,
-        *arguments.kwonlyargs,
-        *filter(None, (arguments.vararg, arguments.kwarg)),
-    ):
-        if argument.annotation is not None:
-            argument.annotation = ast.copy_location(ast.Constant(None), argument.annotation)
-    if node.returns is not None:
-        node.returns = ast.copy_location(ast.Constant(None), node.returns)
-
-
-def _is_blind(decorator: ast.expr) -> bool:
-    if isinstance(decorator, ast.Call):
-        decorator = decorator.func
-    name = decorator.attr if isinstance(decorator, ast.Attribute) else getattr(decorator, "id", "")
-    return name in _BLIND_DECORATORS
