@@ -184,7 +184,7 @@ def score(
         root = project_of(source)
         if not test_file.is_file():
             raise UsageError(f"There is no file {str(test_file)!r}.")
-        paths = (_inside(root, source, (Path(),)), _inside(root, test_file, (Path(),)))
+        paths = (_inside(root, source, (Path(),)), _inside_or_absolute(root, test_file))
         kind = sandbox or _settings().sandbox
         with listening(_console(stderr=True), quiet=quiet) as progress:
             found = pipeline.score(
@@ -278,6 +278,12 @@ def _inside(root: Path, path: Path, starts: Sequence[Path]) -> str:
     raise UsageError(
         f"{str(path)!r} lies outside of {str(root)!r}, which is what testforge would copy and run."
     )
+
+
+def _inside_or_absolute(root: Path, path: Path) -> str:
+    """Return an existing file's path relative to the root, or absolute if it lies outside."""
+    place = path.parent.resolve() / path.name
+    return place.relative_to(root.resolve()).as_posix() if root.resolve() in place.parents else str(place)
 
 
 def _console(*, stderr: bool) -> Console:

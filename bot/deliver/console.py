@@ -23,6 +23,7 @@ _STYLES = {
 }
 _KILLS_SHOWN = 3
 _NAMES_SHOWN = 5
+_LOG_SHOWN = 15
 
 
 def render(report: RunReport, *, applied: Sequence[str] = (), patch: str = "") -> ConsoleRenderable:
@@ -49,6 +50,7 @@ class _Report:
             yield from _bugs(target.suspected_bugs)
         for target in self.report.targets:
             yield from _target(target)
+        yield from _set_aside(self.report.targets)
         yield from _skipped(self.report.skipped)
         yield from self._end()
 
@@ -57,7 +59,7 @@ class _Report:
         report = self.report
         yield Text(headline(report), style=_STYLES.get(report.status, "bold"))
         if report.reason and report.status != "proposed":
-            yield Text(clean(report.reason))
+            yield from _told(report.reason)
         if report.base is not None:
             head = report.head[:9] if report.head is not None else "the working tree"
             compared = f"{report.base[:9]} to {head}, "
@@ -121,7 +123,7 @@ def _target(report: TargetReport) -> Iterator[ConsoleRenderable]:
         more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
         yield _indented(f"changed: {', '.join(names[:_NAMES_SHOWN])}{more}", style="dim")
     if report.status != "proposed":
-        yield _indented(f"{report.status}{': ' if report.reason else ''}{clean(report.reason)}")
+        yield from _told(f"{report.status}: {report.reason}" if report.reason else report.status, by=2)
     if report.suite is not None:
         verb = "new file" if report.suite.is_new else "extends"
         yield _indented(f"{verb} {clean(report.suite.path)}", style="dim")
@@ -163,9 +165,7 @@ def _measures(report: TargetReport) -> list[Row]:
         ("file's lines", coverage.file),
         ("file's branches", coverage.branch),
     ):
-        if (delta.before, delta.after) != (None, None) and not (
-            report.target.whole_file and "changed" in name
-        ):
+        if (delta.before, delta.after) != (None, None):
             rows.append(Row(name, delta.before, delta.after))
     for name, mutation in (
         ("mutants, changed", report.mutation_changed),
@@ -173,7 +173,14 @@ def _measures(report: TargetReport) -> list[Row]:
     ):
         if mutation is not None and mutation.after.score is not None:
             rows.append(Row(name, mutation.before.score, mutation.after.score, _caught(mutation)))
-    return rows
+    names = {row.name for row in rows}
+    # Of a whole file every line is a changed one, so half of the rows would say the same twice.
+    twice = (
+        {"changed lines": "file's lines", "mutants, changed": "mutants, file"}
+        if report.target.whole_file
+        else {}
+    )
+    return [row for row in rows if twice.get(row.name) not in names]
 
 
 def _caught(mutation: MutationDelta) -> str:
@@ -186,22 +193,24 @@ def _caught(mutation: MutationDelta) -> str:
 
 
 def _left_out(report: TargetReport) -> Iterator[ConsoleRenderable]:
-    """Yield the tests that are not proposed, and the existing ones that were set aside."""
+    """Yield the tests that were written but are not proposed, by reason."""
     rejected = [row for row in report.ledger if not row.kept]
     if rejected:
         yield Text()
         yield _indented(f"{plural(len(rejected), 'test')} rejected: {rejections(rejected)}")
-    if report.red_tests:
-        more = len(report.red_tests) - _NAMES_SHOWN
+
+
+def _set_aside(targets: Sequence[TargetReport]) -> Iterator[ConsoleRenderable]:
+    """Yield the existing tests that failed before anything was added, once for all targets."""
+    red = list(dict.fromkeys(test for target in targets for test in target.red_tests))
+    if red:
+        title = f"{plural(len(red), 'existing test')} failed before anything was added; set aside"
         yield Text()
-        yield _indented(
-            f"{plural(len(report.red_tests), 'existing test')} failed before anything was added; set aside:",
-            style="yellow",
-        )
-        for test in report.red_tests[:_NAMES_SHOWN]:
-            yield _indented(clean(test), by=4)
-        if more > 0:
-            yield _indented(f"and {more} more", by=4)
+        yield Text(title, style="bold yellow")
+    for test in red[:_NAMES_SHOWN]:
+        yield _indented(clean(test))
+    if len(red) > _NAMES_SHOWN:
+        yield _indented(f"and {len(red) - _NAMES_SHOWN} more")
 
 
 def _skipped(skipped: Sequence[Skipped]) -> Iterator[ConsoleRenderable]:
@@ -211,6 +220,16 @@ def _skipped(skipped: Sequence[Skipped]) -> Iterator[ConsoleRenderable]:
         yield Text("Not tested", style="bold")
     for file in skipped:
         yield _indented(f"{clean(file.path)} {clean(file.reason)}")
+
+
+def _told(reason: str, by: int = 0) -> Iterator[ConsoleRenderable]:
+    """Yield a reason: its sentence, and below it the end of the log that may come with it."""
+    sentence, *log = reason.splitlines() or [""]
+    yield _indented(clean(sentence), by=by)
+    if len(log) > _LOG_SHOWN:
+        yield _indented(f"({len(log) - _LOG_SHOWN} lines before these)", style="dim", by=by + 4)
+    for line in log[-_LOG_SHOWN:]:
+        yield _indented(clean(line), style="dim", by=by + 4)
 
 
 def _indented(text: str, *, style: str = "", by: int = 2) -> ConsoleRenderable:

@@ -46,10 +46,13 @@ class PlainProgress:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._started = time.monotonic()
+        self._last: dict[tuple[str, str], str] = {}
 
     def __call__(self, progress: Progress) -> None:
-        if progress.state == "done" and not progress.text:
+        key = (progress.stage, progress.target)
+        if progress.state == "done" and progress.text == self._last.get(key, ""):
             return
+        self._last[key] = progress.text
         passed = time.monotonic() - self._started
         about = " ".join(filter(None, (clean(progress.target), clean(progress.text))))
         failed = "failed: " if progress.state == "failed" else ""

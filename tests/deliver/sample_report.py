@@ -60,7 +60,7 @@ def target_report(**changes: object) -> TargetReport:
         "suspected_bugs": (SuspectedBug("tests/test_new.py::test_bug", "price", "raises ValueError", "100"),),
         "red_tests": ("tests/test_old.py::test_broken",),
         "iterations": 4,
-        "cost_usd": 0.0,
+        "usage": Usage(1200, 300, 0, 0.25),
     }
     return TargetReport(**{**fields, **changes})  # type: ignore[arg-type]
 
