@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bot.agent.syntax import statements
-from bot.domain import Mutant, Target, ranges
+from bot.domain import Target, ranges
 
 EXAMPLE_LINES = 300
 
@@ -25,7 +25,6 @@ class Brief:
         python: The interpreter's version, such as `3.11`.
         examples: The nearest existing tests as (path, text), an example of the repository's style.
         covered_lines: Lines of the target that existing tests already cover.
-        surviving: Mutants of changed lines that existing tests do not kill.
     """
 
     target: Target
@@ -33,7 +32,6 @@ class Brief:
     python: str
     examples: tuple[tuple[str, str], ...] = ()
     covered_lines: frozenset[int] = frozenset()
-    surviving: tuple[Mutant, ...] = ()
 
 
 def target_block(brief: Brief) -> str:

@@ -30,6 +30,8 @@ VIEW_LINES = 400
 CRASH_LINES = 20
 
 _RED = (Outcome.FAILED, Outcome.ERROR, Outcome.TIMED_OUT)
+_ERROR = re.compile(r"E( |$)")
+_FRAME = re.compile(r"(?!E |/)(\S.*:\d+): in .*$")
 
 
 def test_results(run: SuiteRun) -> str:
@@ -45,7 +47,7 @@ def test_results(run: SuiteRun) -> str:
         f"{errors} errors, {count[Outcome.SKIPPED] + count[Outcome.XFAILED]} skipped in {run.duration_s:.2f} s"
     )
     blocks = [_crash(run)] if run.crash else []
-    blocks += [_block(f"ERROR {error.path}", _error_lines(error.message)) for error in run.collection_errors]
+    blocks += [_block(f"ERROR {error.path}", _account(error.message)) for error in run.collection_errors]
     blocks += [_failure(result) for result in run.results if result.outcome in _RED]
     return "\n".join([header, *_clipped(blocks, FAILURES, "failures and errors")])
 
@@ -141,17 +143,20 @@ def middle_cut(text: str, limit: int) -> str:
 
 def _failure(result: TestResult) -> str:
     label = "ERROR" if result.outcome is Outcome.ERROR else "FAILED"
-    frames = [re.sub(r"^(?!E )(.*:\d+): in .*$", r"at \1", line) for line in result.detail.splitlines()]
-    return _block(f"{label} {result.id}", frames or _error_lines(result.message))
+    return _block(f"{label} {result.id}", _account(result.detail or result.message))
 
 
 def _crash(run: SuiteRun) -> str:
     printed = run.output.splitlines()[-CRASH_LINES:]
-    return _block("ERROR pytest", [*_error_lines(f"pytest did not finish: {run.crash}"), *printed])
+    return _block("ERROR pytest", [f"E   pytest did not finish: {run.crash}", *printed])
 
 
-def _error_lines(message: str) -> list[str]:
-    return [f"E   {line}" for line in message.splitlines()]
+def _account(text: str) -> list[str]:
+    """Return a traceback's places and error lines; a text without error lines is one."""
+    lines = text.splitlines()
+    if not any(_ERROR.match(line) for line in lines):
+        return [f"E   {line}" for line in lines]
+    return [_FRAME.sub(r"at \1", line) for line in lines if _ERROR.match(line) or _FRAME.match(line)]
 
 
 def _block(title: str, lines: Sequence[str]) -> str:

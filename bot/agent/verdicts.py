@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from bot.agent.fingerprints import test_name
 from bot.domain import MutantOutcome, MutantVerdict, MutationResult, SuiteRun, Target
 from bot.errors import MeasureError
 from bot.measure import mutation
-from bot.measure.baseline import Baseline
 from bot.measure.mutants import MutantSet
 from bot.sandbox import Sandbox
+
+if TYPE_CHECKING:
+    from bot.measure.baseline import Baseline
 
 _CAUGHT = (MutantOutcome.KILLED, MutantOutcome.TIMEOUT)
 

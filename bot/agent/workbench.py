@@ -5,14 +5,17 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from bot.agent.fingerprints import fingerprints
 from bot.agent.verdicts import Verdicts
 from bot.domain import FileCoverage, MutantVerdict, MutationResult, SuiteRun, Target
 from bot.measure import outcomes
-from bot.measure.baseline import Baseline
 from bot.measure.mutants import MutantSet
 from bot.sandbox import Sandbox
+
+if TYPE_CHECKING:
+    from bot.measure.baseline import Baseline
 
 TEST_DIRECTORIES = frozenset({"tests", "test"})
 

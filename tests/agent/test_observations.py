@@ -64,6 +64,21 @@ def test_a_run_prints_counts_failures_with_places_and_collection_errors() -> Non
     )
 
 
+def test_a_traceback_is_reduced_to_its_places_and_error_lines() -> None:
+    message = (
+        "ImportError while importing test module 'x'.\nTraceback:\n"
+        "tests/test_mod.py:1: in <module>\n    import pkg.mod\npkg/mod.py:7: in <module>\n    import none\n"
+        "E   ModuleNotFoundError: No module named 'none'"
+    )
+    run = SuiteRun(collection_errors=(CollectionError("tests/test_mod.py", message),))
+    assert observations.test_results(run).split("\n")[1:] == [
+        "ERROR tests/test_mod.py",
+        "    at tests/test_mod.py:1",
+        "    at pkg/mod.py:7",
+        "    E   ModuleNotFoundError: No module named 'none'",
+    ]
+
+
 def test_a_test_that_timed_out_is_printed_as_failed_with_its_message() -> None:
     run = SuiteRun((result("test_a", Outcome.TIMED_OUT, message="timed out after 20 s"),))
     assert observations.test_results(run) == (

@@ -88,7 +88,7 @@ def edit_file(bench: Workbench, path: str, old: str, new: str) -> str:
             f"the text occurs {len(places)} times in {path}, at lines {lines}; give more of the lines around it"
         )
     changed = text.replace(old, new, 1)
-    _store(bench, path, changed)
+    _change(bench, path, changed)
     return _around(changed, places[0], places[0] + new.count("\n"))
 
 
@@ -107,7 +107,7 @@ def insert_lines(bench: Workbench, path: str, after: int, text: str) -> str:
         lines[after - 1] += "\n"
     inserted = text if text.endswith("\n") else text + "\n"
     changed = "".join([*lines[:after], inserted, *lines[after:]])
-    _store(bench, path, changed)
+    _change(bench, path, changed)
     return _around(changed, after + 1, after + inserted.count("\n"))
 
 
@@ -153,6 +153,12 @@ def _store(bench: Workbench, path: str, text: str) -> None:
         raise ToolError("the text holds half of a surrogate pair and cannot be written as UTF-8") from None
     except (SandboxError, OSError, ValueError) as problem:
         raise ToolError(f"{path} cannot be written: {problem}") from None
+
+
+def _change(bench: Workbench, path: str, text: str) -> None:
+    """Write a changed test file with the line ends it had. Raises ToolError."""
+    windows = b"\r\n" in bench.box.read(path)
+    _store(bench, path, text.replace("\n", "\r\n") if windows else text)
 
 
 def _places(text: str, part: str) -> list[int]:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 def run_tests(bench: Workbench) -> str:
     """Run the suite: how many tests pass, and for each that fails its place and the asserted values."""
     _demand_suite(bench)
-    return observations.test_results(bench.run())
+    # Paths as everywhere else, relative to the root: where the tree lies differs from run to run.
+    return observations.test_results(bench.run()).replace(f"{bench.box.tree}/", "")
 
 
 def coverage_report(bench: Workbench) -> str:
