@@ -18,6 +18,8 @@ class Interpreter:
         import_roots: Directories of the tree to put on `sys.path`, relative to its root (`src`, `.`).
         extra_path: Host directories put at the end of `sys.path` (pytest and coverage, where the repository lacks them).
         mounts: Host directories that must be readable inside besides the system's (a virtual environment, its base).
+        additions: Host directory with files that the build made (compiled modules, a version file); each is put into the
+            copy of the tree at its own path, where the tree has none.
         image: For the Docker sandbox, the image; None elsewhere.
         key: Hash of what decided it; equal keys mean equal dependencies.
     """
@@ -29,6 +31,7 @@ class Interpreter:
     mounts: tuple[Path, ...] = ()
     image: str | None = None
     key: str = ""
+    additions: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,23 @@ def copy_tree(source: Path, target: Path) -> None:
         raise SandboxError(_reason(problem)) from problem
 
 
+def copy_missing(source: Path, target: Path) -> None:
+    """Copy those files below `source` that `target` does not have; a directory that is a link there is not entered.
+
+    Raises:
+        SandboxError: A file cannot be read, or the disk is full.
+    """
+    try:
+        for path in sorted(source.rglob("*")):
+            to = target / path.relative_to(source)
+            if path.is_dir():
+                to.mkdir(exist_ok=True)
+            elif not os.path.lexists(to) and to.parent.resolve() == to.parent:
+                _copy_file(str(path), to, path.stat())
+    except OSError as problem:
+        raise SandboxError(_reason(problem)) from problem
+
+
 def _copy_directory(root: Path, source: Path, target: Path) -> None:
     with os.scandir(source) as entries:
         for entry in entries:

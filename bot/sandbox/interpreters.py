@@ -25,8 +25,8 @@ def bin_directory(command: str) -> str | None:
 @functools.cache
 def needed_directories(command: str) -> tuple[str, ...]:
     """Return the directories that an interpreter lives in: its environment's, and each that its links lead through."""
-    found: list[str] = []
     path = Path.cwd() / command
+    found = [str(_prefix(Path(home) / "python")) for home in _base(path)]
     for _ in range(MOST_LINKS):
         found.append(str(_prefix(path)))
         link = _first_link(path)
@@ -38,6 +38,17 @@ def needed_directories(command: str) -> tuple[str, ...]:
     return tuple(
         sorted({name for name in found if not name.startswith(("/usr/", "/bin", "/lib", "/opt/"))} - {"/usr"})
     )
+
+
+def _base(executable: Path) -> list[str]:
+    """Return the directory of the Python that a virtual environment was made from, where it says so."""
+    try:
+        lines = (executable.parent.parent / "pyvenv.cfg").read_text().splitlines()
+    except (OSError, ValueError):
+        return []
+    return [
+        value.strip() for key, _, value in (line.partition("=") for line in lines) if key.strip() == "home"
+    ]
 
 
 def _prefix(executable: Path) -> Path:

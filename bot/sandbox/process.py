@@ -18,7 +18,7 @@ from typing import Self
 from bot.errors import SandboxError
 from bot.sandbox import Completed, Interpreter, Limits, bubblewrap, leftovers
 from bot.sandbox.commands import execute
-from bot.sandbox.copying import copy_tree, delete_tree
+from bot.sandbox.copying import copy_missing, copy_tree, delete_tree
 from bot.sandbox.inside import Roots, read_file, remove_entry, write_file
 from bot.sandbox.interpreters import bin_directory, needed_directories
 
@@ -78,6 +78,8 @@ class ProcessSandboxes:
         box = ProcessSandbox(interpreter, limits, walls=self.walls, network=network, writable=writable)
         try:
             copy_tree(tree, box.host_tree)
+            if interpreter.additions:
+                copy_missing(Path(interpreter.additions), box.host_tree)
         except BaseException:
             box.close()
             raise

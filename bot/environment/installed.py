@@ -1,0 +1,93 @@
+"""What an installation left in an environment: the project's own metadata, and files that its build made."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from bot.environment.declared import FOR_TESTS
+
+
+def packages(environment: Path) -> frozenset[str]:
+    """Return the canonical names of what is installed in an environment."""
+    found = importlib.metadata.distributions(path=[str(_site(environment))])
+    return frozenset(canonicalize_name(each.metadata["Name"]) for each in found if each.metadata["Name"])
+
+
+def project(environment: Path, tree: str) -> importlib.metadata.Distribution | None:
+    """Return the distribution that was built from `tree`; None if it is not installed."""
+    for found in importlib.metadata.distributions(path=[str(_site(environment))]):
+        origin = found.read_text("direct_url.json")
+        if origin and json.loads(origin).get("url") == f"file://{tree}":
+            return found
+    return None
+
+
+def test_extras(distribution: importlib.metadata.Distribution, markers: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the requirements of a distribution's extras for tests, as an environment with these markers needs them."""
+    own = canonicalize_name(distribution.metadata["Name"])
+    wanted = [
+        extra for extra in distribution.metadata.get_all("Provides-Extra", []) if extra.lower() in FOR_TESTS
+    ]
+    lines: list[str] = []
+    for extra in wanted:  # grows while it is walked: an extra may name another one of the same project
+        for line in distribution.metadata.get_all("Requires-Dist", []):
+            try:
+                need = Requirement(line)
+            except InvalidRequirement:
+                continue
+            plain = {"extra": "", **markers}
+            if (
+                need.marker is None
+                or need.marker.evaluate(plain)
+                or not need.marker.evaluate({**plain, "extra": extra})
+            ):
+                continue
+            if canonicalize_name(need.name) == own:
+                wanted += sorted(need.extras - set(wanted))
+            else:
+                need.marker = None
+                lines.append(str(need))
+    return tuple(dict.fromkeys(lines))
+
+
+test_extras.__test__ = False  # type: ignore[attr-defined]
+
+
+def keep_built_files(
+    distribution: importlib.metadata.Distribution, tree: Path, roots: Sequence[str], additions: Path
+) -> None:
+    """Copy what the build made and the tree lacks (compiled modules, a version file) to `additions`, at its place in the tree."""
+    for file in distribution.files or ():
+        top = file.parts[0]
+        if ".." in file.parts or top.endswith((".dist-info", ".data")) or "__pycache__" in file.parts:
+            continue
+        home = next((root for root in roots if _is_package(tree / root / top)), None)
+        if home is not None and not (tree / home / file).exists():
+            _keep(Path(str(file.locate())), additions / home / file)
+
+
+def keep_new_files(before: Iterable[str], after: Iterable[str], tree: Path, additions: Path) -> None:
+    """Copy the files of a tree that were not there before to `additions`."""
+    for name in sorted(set(after) - set(before)):
+        _keep(tree / name, additions / name)
+
+
+def _is_package(path: Path) -> bool:
+    return path.is_dir()
+
+
+def _keep(source: Path, target: Path) -> None:
+    if source.is_file() and not source.is_symlink():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, target)
+
+
+def _site(environment: Path) -> Path:
+    return next(iter(sorted(environment.glob("lib/python*/site-packages"))), environment)

@@ -1,0 +1,183 @@
+"""Installing packages with uv, within the process sandbox: the network is there, the person's home is not."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot import settings
+from bot.environment.indexes import configured
+from bot.environment.pythons import Python
+from bot.errors import InstallationError
+from bot.sandbox import Completed, Interpreter, Limits
+from bot.sandbox.process import ProcessSandbox, ProcessSandboxes
+
+LIMITS = Limits(
+    memory=32 * 1024**3, file_size=16 * 1024**3, processes=4096, output=2 * 1024**2, timeout_s=1800.0
+)
+DETAIL_LINES = 20
+KEYS = (
+    "Name another version with `environment.python`, or install by commands of your own with `environment.setup`, "
+    "in .github/testforge.yml."
+)
+_OFFLINE = re.compile(
+    r"(?i)failed to fetch|error sending request|dns error|connection (refused|reset)|network (is|was)|tcp connect|timed out"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A step of an installation that did not work.
+
+    Attributes:
+        command: As a person would type it.
+        reason: What went wrong, in one line.
+        detail: The last lines that it printed.
+    """
+
+    command: str
+    reason: str
+    detail: str
+
+    @property
+    def offline(self) -> bool:
+        """Whether it looks as if the package index could not be reached."""
+        return bool(_OFFLINE.search(self.detail))
+
+    def error(self) -> InstallationError:
+        """Return it as the error that ends a run."""
+        if self.offline:
+            return InstallationError(
+                f"The dependencies could not be installed, since the package index could not be reached: `{self.command}` "
+                "failed. Check the network and the index settings of pip or uv, or make a virtual environment `.venv` in "
+                "the repository yourself.",
+                self.detail,
+            )
+        return InstallationError(
+            f"The dependencies could not be installed: `{self.command}` failed: {self.reason} {KEYS}",
+            self.detail,
+        )
+
+
+class Installer:
+    """Runs uv in a sandbox over a copy of the tree.
+
+    Attributes:
+        box: That sandbox; commands of the repository's own run there too.
+        place: The one directory of the host that may be written to.
+    """
+
+    def __init__(self, box: ProcessSandbox, place: Path, uv: str, variables: Mapping[str, str]) -> None:
+        self.box = box
+        self.place = place
+        self._uv = uv
+        self._variables = variables
+
+    @property
+    def python(self) -> str:
+        """The interpreter of the environment that is being made."""
+        return f"{self.place}/venv/bin/python"
+
+    def create(self, python: Python, *, with_pip: bool) -> None:
+        """Make the empty environment.
+
+        Raises:
+            InstallationError: It cannot be made.
+        """
+        words = ["venv", "--no-project", "--python", python.command, f"{self.place}/venv"]
+        failure = self._uv_run(words + (["--seed"] if with_pip else []), "uv venv")
+        if failure is not None:
+            raise failure.error()
+
+    def install(self, arguments: Sequence[str]) -> Failure | None:
+        """Install what `uv pip install` takes; returns what went wrong, if anything."""
+        shown = [word.replace(f"{self.box.scratch}/", "") for word in arguments]
+        words = ["pip", "install", "--python", self.python, *arguments]
+        return self._uv_run(words, f"uv pip install {shlex.join(shown)}")
+
+    def install_beside(self, python: str, arguments: Sequence[str]) -> None:
+        """Install into a plain directory of packages, `overlay`, for an interpreter that is only read.
+
+        Raises:
+            InstallationError: It cannot be done.
+        """
+        words = ["pip", "install", "--python", python, "--target", f"{self.place}/overlay", *arguments]
+        failure = self._uv_run(words, f"uv pip install {shlex.join(arguments)}")
+        if failure is not None:
+            raise failure.error()
+
+    def shell(self, command: str) -> Failure | None:
+        """Run a command of the configuration with the environment active; returns what went wrong, if anything."""
+        path = f"{self.place}/venv/bin:/usr/local/bin:/usr/bin:/bin"
+        active = {**self._variables, "VIRTUAL_ENV": f"{self.place}/venv", "PATH": path}
+        return _failure(self.box.run(["sh", "-c", command], timeout_s=LIMITS.timeout_s, env=active), command)
+
+    def _uv_run(self, words: Sequence[str], shown: str) -> Failure | None:
+        done = self.box.run(
+            [self._uv, "--no-progress", "--color", "never", *words],
+            timeout_s=LIMITS.timeout_s,
+            env=self._variables,
+        )
+        return _failure(done, shown)
+
+
+@contextlib.contextmanager
+def installing(tree: Path, place: Path, python: Python, mounts: Sequence[Path] = ()) -> Iterator[Installer]:
+    """Give an installer that may write to `place` only, until the context ends."""
+    from uv import find_uv_bin
+
+    uv = find_uv_bin()
+    indexes = configured()
+    cache = settings.cache_directory() / "uv"
+    cache.mkdir(exist_ok=True)
+    host_python = Interpreter(
+        python.command, python.version, import_roots=(), mounts=(Path(uv), *indexes.paths, *mounts)
+    )
+    variables = {
+        **indexes.variables,
+        "UV_CACHE_DIR": str(cache),
+        "UV_PYTHON_DOWNLOADS": "never",
+        # Code runs later where nothing can be written: compiled once here, it starts faster each time.
+        "UV_COMPILE_BYTECODE": "1",
+        **_versions_without_git(tree),
+    }
+    with ProcessSandboxes().open(tree, host_python, LIMITS, network=True, writable=(place, cache)) as box:
+        user_settings = Path.home() / ".config" / "uv" / "uv.toml"
+        if user_settings.is_file():
+            box.write(f"{box.scratch}/home/.config/uv/uv.toml", user_settings.read_bytes())
+        yield Installer(box, place, uv, variables)
+
+
+def _versions_without_git(tree: Path) -> dict[str, str]:
+    """Return what tells the tools that ask git for the version which one it is: the copy has no history to ask."""
+    version = "0.0.0"
+    with contextlib.suppress(OSError):
+        told = re.search(r"(?m)^Version: (\S+)$", (tree / "PKG-INFO").read_text(errors="replace"))
+        version = told[1] if told else version
+    return dict.fromkeys(
+        (
+            "SETUPTOOLS_SCM_PRETEND_VERSION",
+            "PDM_BUILD_SCM_VERSION",
+            "PBR_VERSION",
+            "UV_DYNAMIC_VERSIONING_BYPASS",
+        ),
+        version,
+    )
+
+
+def _failure(done: Completed, shown: str) -> Failure | None:
+    if done.exit_code == 0:
+        return None
+    lines = [line.rstrip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+    detail = "\n".join(lines[-DETAIL_LINES:])
+    if done.timed_out:
+        return Failure(shown, f"it did not end within {LIMITS.timeout_s:.0f} s.", detail)
+    first = next(
+        (at for at, line in enumerate(lines) if re.match(r"\s*(error:|×)", line)), max(len(lines) - 1, 0)
+    )
+    reason = " ".join(" ".join(lines[first : first + 3]).replace("╰─▶", "").replace("×", "").split())
+    return Failure(shown, (reason[:300] or f"exit code {done.exit_code}").rstrip(".") + ".", detail)

@@ -1,0 +1,219 @@
+"""Preparing the environment of a repository: its own if it has one, otherwise one made for it and kept."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from bot import settings
+from bot.environment import cache, declared, existing, installed, pythons
+from bot.environment.declared import Declared
+from bot.environment.existing import Existing
+from bot.environment.installer import Failure, Installer, installing
+from bot.environment.pythons import Python
+from bot.repoconfig import RepoConfig
+from bot.sandbox import Interpreter
+from bot.sandbox.interpreters import needed_directories
+
+FORMAT = "1"
+"""Part of every key: changed whenever environments are made differently."""
+
+TOOLS = ("coverage", "pytest")
+BESIDE_TOOLS = (
+    "exceptiongroup",
+    "iniconfig",
+    "packaging",
+    "pluggy",
+    "pygments",
+    "tomli",
+    "typing-extensions",
+)
+"""What the tools need themselves: an overlay must do with the versions that an environment has of these."""
+
+Note = Callable[[str], None]
+
+
+def prepare(tree: Path, origin: Path, config: RepoConfig, *, roots: Sequence[str], note: Note) -> Interpreter:
+    """Return a Python that has what a repository's code and tests need, pytest and coverage among it.
+
+    Args:
+        tree: A copy of the code; only read.
+        origin: The person's repository, where a virtual environment may lie; only read.
+        roots: Import roots of the tree.
+        note: Told what a person should know: what is used, what could not be installed.
+
+    Raises:
+        InstallationError: The dependencies cannot be installed, or no Python on this machine will do.
+    """
+    wanted = declared.read(tree)
+    own = existing.find(tree, origin, wanted, config.environment.python, note)
+    if own is not None:
+        note(f"Using the repository's own environment {own.name} (Python {own.version}).")
+        if config.environment.setup:
+            note(f"`environment.setup` is not run, since {own.name} is only read.")
+        return _with_overlay(own, roots, note)
+    return _made(tree, wanted, config, roots, note)
+
+
+def _with_overlay(own: Existing, roots: Sequence[str], note: Note) -> Interpreter:
+    """Return an existing environment; what it lacks of the tools is laid beside it."""
+    missing = [tool for tool in TOOLS if tool not in own.installed]
+    overlay: tuple[str, ...] = ()
+    facts = [f"{name}=={own.installed[name]}" for name in sorted(own.installed)]
+    if missing:
+        pins = [f"{name}=={own.installed[name]}" for name in BESIDE_TOOLS if name in own.installed]
+        place = cache.obtain(
+            settings.cache_directory() / "overlays",
+            _key(own.version, *missing, *pins),
+            lambda directory: _lay_beside(directory, own, missing, pins, note),
+            valid=lambda directory: (directory / "overlay").is_dir(),
+            note=note,
+        ).path
+        overlay = (str(place / "overlay"),)
+    return Interpreter(
+        command=own.command,
+        version=_minor(own.version),
+        import_roots=tuple(dict.fromkeys((*roots, *own.roots))),
+        extra_path=overlay,
+        mounts=(*own.mounts, *map(Path, overlay)),
+        key=_key(own.version, own.command, *facts),
+    )
+
+
+def _lay_beside(
+    directory: Path, own: Existing, missing: Sequence[str], pins: Sequence[str], note: Note
+) -> dict[str, Any]:
+    note(f"Installing {' and '.join(missing)} beside {own.name}.")
+    with (
+        tempfile.TemporaryDirectory(prefix="testforge-") as empty,
+        installing(Path(empty), directory, Python(own.command, own.version), own.mounts) as installer,
+    ):
+        constraints = f"{installer.box.scratch}/constraints.txt"
+        installer.box.write(constraints, "\n".join(pins).encode())
+        installer.install_beside(own.command, [*missing, "--constraints", constraints])
+    return {}
+
+
+def _made(tree: Path, wanted: Declared, config: RepoConfig, roots: Sequence[str], note: Note) -> Interpreter:
+    """Return an environment made for these dependency files, now or by an earlier run."""
+    python = pythons.find(wanted.requires_python, config.environment.python)
+    setup = config.environment.setup
+    key = declared.digest(tree, wanted, FORMAT, python.version, *setup)
+    kept = cache.obtain(
+        settings.cache_directory() / "environments",
+        key,
+        lambda place: _make(place, tree, wanted, python, setup, roots, note),
+        valid=lambda place: (place / "venv" / "bin" / "python").exists(),
+        note=note,
+    )
+    for text in kept.facts.get("notes", ()):
+        note(text)
+    command = str(kept.path / "venv" / "bin" / "python")
+    additions = kept.path / "additions"
+    return Interpreter(
+        command=command,
+        version=_minor(python.version),
+        import_roots=tuple(roots),
+        mounts=tuple(dict.fromkeys((kept.path / "venv", *map(Path, needed_directories(command))))),
+        key=key,
+        additions=str(additions) if additions.is_dir() else "",
+    )
+
+
+def _make(
+    place: Path,
+    tree: Path,
+    wanted: Declared,
+    python: Python,
+    setup: Sequence[str],
+    roots: Sequence[str],
+    note: Note,
+) -> dict[str, Any]:
+    """Fill a directory with an environment; what went less than well is kept as `notes` for later runs too."""
+    note(f"Installing dependencies for Python {python.version}.")
+    notes: list[str] = []
+    additions = place / "additions"
+    with installing(tree, place, python) as installer:
+        installer.create(python, with_pip=bool(setup))
+        _install_code(installer, wanted, notes)
+        own = installed.project(place / "venv", installer.box.tree)
+        if own is not None:
+            installed.keep_built_files(own, tree, roots, additions)
+        markers = {"python_version": _minor(python.version), "python_full_version": python.version}
+        extras = wanted.extra_lines if own is None else installed.test_extras(own, markers)
+        _install_for_tests(installer, wanted, extras, notes)
+        _install_tools(installer)
+        before = installer.box.files()
+        for command in setup:
+            failure = installer.shell(command)
+            if failure is not None:
+                raise failure.error()
+        if setup:
+            installed.keep_new_files(before, installer.box.files(), installer.box.host_tree, additions)
+    return {"notes": notes}
+
+
+def _install_code(installer: Installer, wanted: Declared, notes: list[str]) -> None:
+    """Install the project with its dependencies; where it cannot be built, its dependencies alone."""
+    files = [word for name in wanted.requirements for word in ("-r", name)]
+    if wanted.is_project:
+        failure = installer.install([".", *files])
+        if failure is None:
+            return
+        if failure.offline:
+            raise failure.error()
+        notes.append(
+            f"The project itself could not be built, so only its dependencies are installed: {failure.reason}"
+        )
+    if wanted.dependencies:
+        files += ["-r", _listed(installer, "dependencies.txt", wanted.dependencies)]
+    failure = installer.install(files) if files else None
+    if failure is not None:
+        raise failure.error()
+
+
+def _install_for_tests(
+    installer: Installer, wanted: Declared, extras: Sequence[str], notes: list[str]
+) -> None:
+    """Install what tests need: all at once, or, where that fails, whatever of it can be had."""
+    sources: list[list[str]] = [["--group", name] for name in wanted.groups]
+    sources += [["-r", name] for name in wanted.test_requirements]
+    if extras:
+        sources.append(["-r", _listed(installer, "extras.txt", extras)])
+    if wanted.test_lines:
+        sources.append(["-r", _listed(installer, "development.txt", wanted.test_lines)])
+    if not sources or installer.install([word for source in sources for word in source]) is None:
+        return
+    for source in sources:
+        failure = installer.install(source)
+        if failure is not None and failure.offline:
+            raise failure.error()
+        if failure is not None:
+            notes.append(
+                f"Something for the tests is not installed: `{failure.command}` failed: {failure.reason}"
+            )
+
+
+def _install_tools(installer: Installer) -> None:
+    missing = [tool for tool in TOOLS if tool not in installed.packages(installer.place / "venv")]
+    failure: Failure | None = installer.install(missing) if missing else None
+    if failure is not None:
+        raise failure.error()
+
+
+def _listed(installer: Installer, name: str, lines: Sequence[str]) -> str:
+    """Write requirements to a file for uv; returns its path."""
+    path = f"{installer.box.scratch}/{name}"
+    installer.box.write(path, "\n".join(lines).encode())
+    return path
+
+
+def _minor(version: str) -> str:
+    return ".".join(version.split(".")[:2])
+
+
+def _key(*parts: str) -> str:
+    return hashlib.sha256("\0".join((FORMAT, *parts)).encode()).hexdigest()[:32]
