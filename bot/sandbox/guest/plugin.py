@@ -63,6 +63,7 @@ class Recorder:
         ids = [self._takeover.tree_id(item.nodeid) for item in session.items]
         self._journal.write("collected", ids=ids, errors=self._takeover.errors)
         if self._tracer is not None:
+            self._tracer.find_caches()
             self._cover(self._tracer.imports())
             self._tracer.enter(BETWEEN)
 
@@ -81,6 +82,7 @@ class Recorder:
         self._journal.write("begin", id=name, function=results.function_name(item), case=case)
         if self._tracer is not None:
             self._tracer.ensure()
+            self._tracer.clear_caches()
             self._tracer.enter(f"test {name}")
         outcome: Any = yield
         if not self._journal.is_owner:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import functools
+import gc
+import inspect
 import os
 import sys
 from collections.abc import Sequence
@@ -66,6 +69,7 @@ class Tracer:
         self._coverage = coverage.Coverage(branch=True, data_file=None, config_file=False, include=real)
         self._coverage.set_option("run:disable_warnings", list(_SILENT))
         self._files = dict(self._readable(tree, real))
+        self._caches: list[Any] = []
         self._stack: list[str] = [""]
         self._coverage.start()
         self._trace = sys.gettrace()
@@ -103,6 +107,23 @@ class Tracer:
     def imports(self) -> list[dict[str, Any]]:
         """Return what was executed before any context was entered, as `leave` does."""
         return self._executed("")
+
+    def find_caches(self) -> None:
+        """Look for the caches that the files keep of what their functions have returned."""
+        self._caches = [
+            thing
+            for thing in gc.get_objects()
+            if type(thing) is functools._lru_cache_wrapper and self._is_traced(inspect.unwrap(thing))
+        ]
+
+    def clear_caches(self) -> None:
+        """Forget what functions have returned: from a cache, a later test would execute nothing of them."""
+        for cache in self._caches:
+            cache.cache_clear()
+
+    def _is_traced(self, function: Any) -> bool:
+        code = getattr(function, "__code__", None)
+        return code is not None and os.path.realpath(code.co_filename) in self._files
 
     def ensure(self) -> None:
         """Trace again if a test has taken the trace function away."""

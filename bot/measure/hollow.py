@@ -1,0 +1,84 @@
+"""Hollow tests: those that still pass when the functions they execute are emptied (DESIGN section 5)."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import uuid
+from collections.abc import Sequence
+
+from bot.domain import SuiteRun, Target
+from bot.errors import MeasureError
+from bot.sandbox import Sandbox
+
+START_S = 120.0
+"""What importing the suite may take, in seconds."""
+
+
+def hollow_tests(box: Sandbox, target: Target, run: SuiteRun, tests: Sequence[str]) -> frozenset[str]:
+    """Return those tests that cannot fail by what the target does.
+
+    A test is hollow if it still passes when the body of every function of the target that it executes is emptied,
+    or if it executes none.
+
+    Args:
+        box: Where the tests are; its tree holds the target's text.
+        target: The source file.
+        run: A run of the tests with coverage of the target.
+        tests: Node ids of passing tests to judge.
+
+    Raises:
+        MeasureError: The tests could not be run again.
+    """
+    coverage = run.coverage.get(target.path)
+    if coverage is None:
+        raise MeasureError(
+            f"Which functions of {target.path} the tests execute is not known: their run has no coverage of it.",
+            detail=run.crash,
+        )
+    seconds = {result.id: result.duration_s for result in run.results}
+    asked = [
+        {"id": test, "lines": sorted(coverage.lines_by_test.get(test, ())), "seconds": seconds.get(test, 0.0)}
+        for test in dict.fromkeys(tests)
+    ]
+    reaching = [row for row in asked if row["lines"]]
+    passing = _passing_when_emptied(box, target, reaching)
+    return frozenset(tests) - {str(row["id"]) for row in reaching} | passing
+
+
+def _passing_when_emptied(box: Sandbox, target: Target, tests: Sequence[dict[str, object]]) -> frozenset[str]:
+    if not tests:
+        return frozenset()
+    place = posixpath.join(box.scratch, f"hollow-{uuid.uuid4().hex}")
+    results = posixpath.join(place, "results.jsonl")
+    job = {
+        "tree": box.tree,
+        "scratch": place,
+        "results": results,
+        "path": target.path,
+        "module": target.module,
+        "source": target.source,
+        "tests": list(tests),
+    }
+    box.write(posixpath.join(place, "job.json"), json.dumps(job).encode())
+    script = posixpath.join(box.guest, "hollow.py")
+    limit = START_S + sum(2.0 + 20.0 * float(str(test["seconds"])) for test in tests)
+    try:
+        completed = box.run(
+            [box.interpreter.command, script, posixpath.join(place, "job.json")],
+            timeout_s=limit,
+            env={"PYTHONHASHSEED": "0"},
+        )
+        lines = box.read(results).splitlines()
+    except FileNotFoundError:
+        lines = []
+    finally:
+        box.remove(place)
+    events = [json.loads(line) for line in lines]
+    problems = [str(event["message"]) for event in events if event["event"] == "problem"]
+    if problems or not events:
+        raise MeasureError(
+            problems[0] if problems else "The check for hollow tests gave no result.",
+            detail=(completed.stdout + completed.stderr)[-4000:],
+        )
+    return frozenset(str(event["id"]) for event in events if event["event"] == "checked" and event["passes"])

@@ -1,0 +1,9 @@
+"""Finds hollow tests: `python hollow.py JOB.json`. See `emptiness.py` for the job and the lines it writes."""
+
+import os
+import runpy
+import sys
+
+if __name__ == "__main__":
+    boot = runpy.run_path(os.path.join(os.path.dirname(os.path.abspath(__file__)), "boot.py"))
+    sys.exit(boot["start"]("emptiness"))
