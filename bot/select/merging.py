@@ -35,7 +35,8 @@ def merge(existing: str, addition: str) -> Merged | None:
         module as a whole (autouse fixtures, `pytestmark`, code that runs at import) would reach them too.
     """
     newline = "\r\n" if "\r\n" in existing else "\n"
-    base = existing.replace("\r\n", "\n")
+    mark = "\ufeff" if existing.startswith("\ufeff") else ""
+    base = existing.removeprefix(mark).replace("\r\n", "\n")
     if base and not base.endswith("\n"):
         base += "\n"
     old, new = ast.parse(base), ast.parse(addition)
@@ -48,7 +49,7 @@ def merge(existing: str, addition: str) -> Merged | None:
     extended = _with_definitions(base, rest)
     wanted = [name for block in imports for name in bindings(block.node)]
     extended = with_imports(extended, wanted)
-    return Merged(extended.replace("\n", newline), moved)
+    return Merged(mark + extended.replace("\n", newline), moved)
 
 
 def _reaches_all(statement: ast.stmt) -> bool:

@@ -67,7 +67,7 @@ def test_flake8s_line_length_is_kept_without_any_formatter() -> None:
 
 
 def test_neighbours_decide_on_quotes_where_nothing_is_configured() -> None:
-    assert "parse(\n        'x'" in laid_out({}, near=("a = 'b'\nc = ['d', 'e']\n",))
+    assert "parse('x'," in laid_out({}, near=("a = 'b'\nc = ['d', 'e']\n",))
 
 
 def test_return_annotations_are_added_where_the_repository_asks_for_them() -> None:

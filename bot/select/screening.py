@@ -1,0 +1,134 @@
+"""The candidate in a pristine sandbox: what is unsafe, fails, is unstable, hollow, said twice or adds nothing goes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bot.domain import Reason
+from bot.errors import MeasureError
+from bot.measure.hollow import hollow_tests
+from bot.sandbox import Sandbox
+from bot.select import proof
+from bot.select.bugs import report, suspected
+from bot.select.case import Case
+from bot.select.composing import texts
+from bot.select.draft import Draft
+from bot.select.duplicates import duplicates
+from bot.select.evidence import chosen, joined
+from bot.select.nodes import Spot
+from bot.select.pruning import prune
+from bot.select.safety import unsafe_tests
+from bot.select.tables import outline
+from bot.select.verification import Verified, settle, verify
+
+
+def screened(content: str, path: str) -> Draft:
+    """Return a draft without the tests that may not even be run; with no source if that leaves none.
+
+    Args:
+        content: The candidate.
+        path: Where it would lie.
+    """
+    from libcst import ParserSyntaxError
+
+    try:
+        shape = outline(content)
+        refused = unsafe_tests(content)
+    except (ParserSyntaxError, SyntaxError, ValueError, RecursionError) as error:
+        draft = Draft("")
+        draft.reject(path, Reason.ERRORS, f"it does not parse: {str(error).splitlines()[0]}")
+        return draft
+    spots = [Spot(name) for name in shape.functions if name.rpartition("::")[2].startswith("test")]
+    draft = Draft(
+        prune(content, spots, [spot for spot in spots if spot.function in refused]).content
+        if refused
+        else content
+    )
+    for name, (reason, note) in sorted(refused.items()):
+        draft.reject(f"{path}::{name}", reason, note)
+    return draft
+
+
+def judge_candidate(box: Sandbox, case: Case) -> None:
+    """Run the candidate and judge each of its tests; verdicts go to the case's draft.
+
+    Args:
+        box: A pristine sandbox.
+        case: The selection; what is found out is noted there.
+    """
+    job, draft = case.job, case.draft
+    job.note("running the candidate three times")
+    verified = verify(box, job, draft, job.placement.suite_path, draft.source, None, final=False)
+    case.count(verified)
+    _note_collection_error(case, verified)
+    _set_bugs_aside(box, case, verified)
+    verified = settle(box, job, draft, verified)
+    if not draft.left:
+        return
+    run = joined(job.baseline.run, *verified.trial.runs[:2], path=job.target.path)
+    alive = {name: test for name, test in verified.names.items() if test not in draft.rejected}
+    _reject_hollow(box, case, verified, alive)
+    _reject_duplicates(box, case)
+    alive = {name: test for name, test in alive.items() if test not in draft.rejected}
+    if not alive:
+        return
+    job.note(f"judging {len(alive)} tests by lines and mutants")
+    case.mutation = proof.with_candidate(box, job, run, case.before, tuple(alive))
+    case.names = alive
+    kept = chosen(run.coverage.get(job.target.path), job.green, case.mutation, tuple(alive))
+    for name in alive.keys() - set(kept):
+        draft.reject(alive[name], Reason.ADDS_NOTHING, soft=True)
+
+
+def _reject_hollow(box: Sandbox, case: Case, verified: Verified, alive: Mapping[str, str]) -> None:
+    run, path = verified.trial.first, case.job.target.path
+    if path not in run.coverage:
+        hollow = frozenset(alive)
+    else:
+        try:
+            hollow = hollow_tests(box, case.job.target, run, tuple(alive))
+        except (
+            MeasureError
+        ) as error:  # what is hollow kills nothing: it is found out all the same, but for its lines
+            case.job.note(f"hollow tests could not be looked for: {error}")
+            hollow = frozenset()
+    for name in sorted(hollow):
+        case.draft.reject(
+            alive[name], Reason.HOLLOW, "it passes even when the functions it covers are emptied"
+        )
+
+
+def _note_collection_error(case: Case, verified: Verified) -> None:
+    """Give the file itself a row in the ledger if it could not be collected."""
+    path = case.job.placement.suite_path
+    if case.draft.tests:
+        return
+    messages = [error.message for error in verified.trial.first.collection_errors if error.path == path]
+    note = messages[0] if messages else verified.trial.first.crash or "no test is found in it"
+    for name in outline(case.draft.source).functions:
+        if name.rpartition("::")[2].startswith("test"):
+            case.draft.reject(f"{path}::{name}", Reason.ERRORS, note)
+
+
+def _set_bugs_aside(box: Sandbox, case: Case, verified: Verified) -> None:
+    """Tell failures that contradict the code's documentation from those of a wrong test."""
+    draft = case.draft
+    failing = {
+        result.id: draft.tests[result.id]
+        for result in verified.trial.results().values()
+        if result.assertion and draft.rejected.get(result.id, (None, ""))[0] is Reason.FAILS
+    }
+    found = suspected(draft.source, case.job.target, failing)
+    for test, example in found.items():
+        note = f"the documentation says {example.call} gives {example.expected}"
+        draft.rejected[test] = (Reason.SUSPECTED_BUG, note)
+    case.bugs = report(box, case.job.target, found)
+
+
+def _reject_duplicates(box: Sandbox, case: Case) -> None:
+    job, draft = case.job, case.draft
+    paths = [job.placement.final_path] if job.placement.extends else []
+    existing = texts(box, list(dict.fromkeys([*paths, *job.placement.examples])))
+    by_spot: dict[Spot, str] = {draft.tests[test]: test for test in draft.left}
+    for spot, other in duplicates(draft.source, list(by_spot), existing).items():
+        draft.reject(by_spot[spot], Reason.DUPLICATE, f"the same as {other}")
