@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderResult
-from rich.padding import Padding
 from rich.text import Text
 
 from bot.deliver.bars import Bars, Row
+from bot.deliver.paragraph import Paragraph
 from bot.deliver.wording import Evidence, clean, evidence, line_list, on_base, plural, rejections
 from bot.domain import MutantOutcome, MutationDelta, RunReport, Skipped, SuspectedBug, TargetReport
 
@@ -57,7 +58,7 @@ class _Report:
     def _head(self) -> Iterator[ConsoleRenderable]:
         """Yield the headline, and what was compared with what."""
         report = self.report
-        yield Text(headline(report), style=_STYLES.get(report.status, "bold"))
+        yield Paragraph(headline(report), _STYLES.get(report.status, "bold"), 0)
         if report.reason and report.status != "proposed":
             yield from _told(report.reason)
         if report.base is not None:
@@ -65,7 +66,8 @@ class _Report:
             compared = f"{report.base[:9]} to {head}, "
         else:
             compared = ""
-        yield Text(f"{compared}model {clean(report.model)}, sandbox {clean(report.sandbox)}", style="dim")
+        about = f"{compared}model {clean(report.model)}, sandbox {clean(report.sandbox)}"
+        yield Paragraph(about, "dim", 0)
 
     def _end(self) -> Iterator[ConsoleRenderable]:
         """Yield cost and time, and what can be done next."""
@@ -73,16 +75,18 @@ class _Report:
         usage = report.usage
         tokens = usage.prompt + usage.completion
         yield Text()
-        yield Text(
-            f"Took {seconds(report.wall_s)}, {plural(tokens, 'token')}, {dollars(usage.cost_usd)}.",
-            style="dim",
-        )
+        spent = f"Took {seconds(report.wall_s)}, {plural(tokens, 'token')}, {dollars(usage.cost_usd)}."
+        yield Paragraph(spent, "dim", 0)
         if self.applied:
-            yield Text(f"Written: {', '.join(map(clean, self.applied))}.")
+            yield Paragraph(f"Written: {', '.join(map(clean, self.applied))}.", indent=0)
+        if not any(target.kept for target in report.targets):
+            return
         if self.patch:
-            yield Text(f"Patch: {clean(self.patch)} (`git apply {clean(self.patch)}`).")
-        if report.status == "proposed" and not self.applied and not self.patch:
-            yield Text("Nothing was written. Add --apply to write the tests, or --patch FILE for a patch.")
+            quoted = clean(shlex.quote(self.patch))
+            yield Paragraph(f"Patch: {quoted}. Apply it with `git apply {quoted}`.", indent=0)
+        elif not self.applied:
+            advice = "Nothing was written. Add --apply to write the tests, or --patch FILE for a patch."
+            yield Paragraph(advice, indent=0)
 
 
 def headline(report: RunReport) -> str:
@@ -105,28 +109,28 @@ def _bugs(bugs: Sequence[SuspectedBug]) -> Iterator[ConsoleRenderable]:
     """Yield the places where the code contradicts what its documentation says."""
     for bug in bugs:
         yield Text()
-        yield Text(f"Suspected bug in {clean(bug.function)}", style="bold red")
-        yield _indented(f"expected  {clean(bug.expected)}")
-        yield _indented(f"observed  {clean(bug.observed)}")
-        yield _indented(f"shown by  {clean(bug.test)} (not proposed: judge for yourself)", style="dim")
+        yield Paragraph(f"Suspected bug in {clean(bug.function)}", "bold red", 0)
+        yield Paragraph(f"expected  {clean(bug.expected)}")
+        yield Paragraph(f"observed  {clean(bug.observed)}")
+        yield Paragraph(f"shown by  {clean(bug.test)} (not proposed: judge for yourself)", style="dim")
 
 
 def _target(report: TargetReport) -> Iterator[ConsoleRenderable]:
     """Yield what was found out about one target."""
     target = report.target
     yield Text()
-    yield Text(clean(target.path), style="bold")
+    yield Paragraph(clean(target.path), "bold", 0)
     names = [clean(function.qualname) for function in target.functions]
     if target.whole_file:
-        yield _indented(f"whole file, {plural(len(names), 'function')}", style="dim")
+        yield Paragraph(f"whole file, {plural(len(names), 'function')}", style="dim")
     elif names:
         more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
-        yield _indented(f"changed: {', '.join(names[:_NAMES_SHOWN])}{more}", style="dim")
+        yield Paragraph(f"changed: {', '.join(names[:_NAMES_SHOWN])}{more}", style="dim")
     if report.status != "proposed":
         yield from _told(f"{report.status}: {report.reason}" if report.reason else report.status, by=2)
     if report.suite is not None:
         verb = "new file" if report.suite.is_new else "extends"
-        yield _indented(f"{verb} {clean(report.suite.path)}", style="dim")
+        yield Paragraph(f"{verb} {clean(report.suite.path)}", style="dim")
     for proof in evidence(report):
         yield from _proof(proof)
     rows = _measures(report)
@@ -148,12 +152,12 @@ def _proof(proof: Evidence) -> Iterator[ConsoleRenderable]:
         parts.append(f"covers {'lines' if len(proof.lines) > 1 else 'line'} {line_list(proof.lines)}")
     if proof.kills:
         more = len(proof.kills) - _KILLS_SHOWN
-        shown = "; ".join(proof.kills[:_KILLS_SHOWN]) + (f"; and {more} more" if more > 0 else "")
+        shown = ", ".join(proof.kills[:_KILLS_SHOWN]) + (f" and {more} more" if more > 0 else "")
         parts.append(f"kills {plural(len(proof.kills), 'mutant')}: {shown}")
     if on_base(proof.on_base):
         parts.append(on_base(proof.on_base))
-    for part in parts:
-        yield _indented(part, style="dim", by=6)
+    if parts:
+        yield Paragraph("; ".join(parts), "dim", 6)
 
 
 def _measures(report: TargetReport) -> list[Row]:
@@ -197,7 +201,7 @@ def _left_out(report: TargetReport) -> Iterator[ConsoleRenderable]:
     rejected = [row for row in report.ledger if not row.kept]
     if rejected:
         yield Text()
-        yield _indented(f"{plural(len(rejected), 'test')} rejected: {rejections(rejected)}")
+        yield Paragraph(f"{plural(len(rejected), 'test')} rejected: {rejections(rejected)}")
 
 
 def _set_aside(targets: Sequence[TargetReport]) -> Iterator[ConsoleRenderable]:
@@ -206,35 +210,30 @@ def _set_aside(targets: Sequence[TargetReport]) -> Iterator[ConsoleRenderable]:
     if red:
         title = f"{plural(len(red), 'existing test')} failed before anything was added; set aside"
         yield Text()
-        yield Text(title, style="bold yellow")
+        yield Paragraph(title, "bold yellow", 0)
     for test in red[:_NAMES_SHOWN]:
-        yield _indented(clean(test))
+        yield Paragraph(clean(test))
     if len(red) > _NAMES_SHOWN:
-        yield _indented(f"and {len(red) - _NAMES_SHOWN} more")
+        yield Paragraph(f"and {len(red) - _NAMES_SHOWN} more")
 
 
 def _skipped(skipped: Sequence[Skipped]) -> Iterator[ConsoleRenderable]:
     """Yield the changed files that need no tests."""
     if skipped:
         yield Text()
-        yield Text("Not tested", style="bold")
+        yield Paragraph("Not tested", "bold", 0)
     for file in skipped:
-        yield _indented(f"{clean(file.path)} {clean(file.reason)}")
+        yield Paragraph(f"{clean(file.path)} {clean(file.reason)}")
 
 
 def _told(reason: str, by: int = 0) -> Iterator[ConsoleRenderable]:
     """Yield a reason: its sentence, and below it the end of the log that may come with it."""
     sentence, *log = reason.splitlines() or [""]
-    yield _indented(clean(sentence), by=by)
+    yield Paragraph(clean(sentence), indent=by)
     if len(log) > _LOG_SHOWN:
-        yield _indented(f"({len(log) - _LOG_SHOWN} lines before these)", style="dim", by=by + 4)
+        yield Paragraph(f"({len(log) - _LOG_SHOWN} lines before these)", style="dim", indent=by + 4)
     for line in log[-_LOG_SHOWN:]:
-        yield _indented(clean(line), style="dim", by=by + 4)
-
-
-def _indented(text: str, *, style: str = "", by: int = 2) -> ConsoleRenderable:
-    """Return a paragraph that stays indented where it wraps."""
-    return Padding(Text(text, style=style), (0, 0, 0, by), expand=False)
+        yield Paragraph(clean(line), style="dim", indent=by + 4)
 
 
 def seconds(value: float) -> str:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderResult
-from rich.padding import Padding
 from rich.text import Text
 
 from bot.deliver.bars import Bars, Row
+from bot.deliver.paragraph import Paragraph
 from bot.deliver.record import SCHEMA, Json, mutation_counts
 from bot.deliver.wording import clean, describe, plural
 from bot.domain import Mutant, MutantOutcome, MutationResult, Outcome, SuiteRun
@@ -91,7 +91,7 @@ class _Card:
     interval: Interval | None
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield Text(f"{clean(self.test_file)} against {clean(self.source)}", style="bold")
+        yield Paragraph(f"{clean(self.test_file)} against {clean(self.source)}", "bold", 0)
         yield from _outcomes(self.score.run)
         rows = list(self._rows())
         if rows:
@@ -124,11 +124,11 @@ def _outcomes(run: SuiteRun) -> Iterator[ConsoleRenderable]:
         for outcome in Outcome
         if run.ids(outcome) or outcome is Outcome.PASSED
     ]
-    yield Text(", ".join(counts))
+    yield Paragraph(", ".join(counts), indent=0)
     if run.crash:
-        yield Text(f"pytest {clean(run.crash)}", style="red")
+        yield Paragraph(f"pytest {clean(run.crash)}", "red", 0)
     for error in run.collection_errors:
-        yield Text(f"{clean(error.path)} could not be collected: {clean(error.message)}", style="red")
+        yield Paragraph(f"{clean(error.path)} could not be collected: {clean(error.message)}", "red", 0)
     wrong = [r for r in run.results if r.outcome in (Outcome.FAILED, Outcome.ERROR, Outcome.TIMED_OUT)]
     if wrong:
         yield Text()
@@ -155,12 +155,12 @@ def _survivors(survivors: Sequence[Mutant]) -> Iterator[ConsoleRenderable]:
     yield Text()
     shown = _spread(survivors)
     more = f" ({len(shown)} of {len(survivors)})" if len(shown) < len(survivors) else ""
-    yield Text(f"Changes that no test notices{more}", style="bold")
+    yield Paragraph(f"Changes that no test notices{more}", "bold", 0)
     for function in dict.fromkeys(mutant.function for mutant in shown):
-        yield _indented(clean(function) or "outside functions")
+        yield Paragraph(clean(function) or "outside functions")
         for mutant in shown:
             if mutant.function == function:
-                yield _indented(describe(mutant), by=4, style="dim")
+                yield Paragraph(describe(mutant), indent=4, style="dim")
 
 
 def _spread(survivors: Sequence[Mutant]) -> tuple[Mutant, ...]:
@@ -176,13 +176,8 @@ def _spread(survivors: Sequence[Mutant]) -> tuple[Mutant, ...]:
 
 def _listed(title: str, items: Sequence[str]) -> Iterator[ConsoleRenderable]:
     """Yield a title and the first items below it."""
-    yield Text(title, style="bold yellow")
+    yield Paragraph(title, "bold yellow", 0)
     for item in items[:_TESTS_SHOWN]:
-        yield _indented(clean(item))
+        yield Paragraph(clean(item))
     if len(items) > _TESTS_SHOWN:
-        yield _indented(f"and {len(items) - _TESTS_SHOWN} more")
-
-
-def _indented(text: str, *, by: int = 2, style: str = "") -> ConsoleRenderable:
-    """Return a paragraph that stays indented where it wraps."""
-    return Padding(Text(text, style=style), (0, 0, 0, by), expand=False)
+        yield Paragraph(f"and {len(items) - _TESTS_SHOWN} more")

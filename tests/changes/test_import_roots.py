@@ -28,6 +28,8 @@ LAYOUTS = {
     "lib as a package": (["lib/__init__.py", "lib/mod.py"], "lib/mod.py", (".",), "lib.mod"),
     "src without Python": (["pyproject.toml", "src/main.c", "pkg/__init__.py", "pkg/mod.py"], "pkg/mod.py", (".",), "pkg.mod"),
     "project file among tests": (["pkg/__init__.py", "pkg/mod.py", "tests/data/pyproject.toml"], "pkg/mod.py", (".",), "pkg.mod"),
+    "directory that cannot be a package": (["pkg/__init__.py", "my service/app/__init__.py", "my service/app/mod.py"], "my service/app/mod.py", (".", "my service"), "app.mod"),
+    "src in such a directory": (["services/user-api/src/app/mod.py"], "services/user-api/src/app/mod.py", ("services/user-api/src", ".", "services/user-api"), "app.mod"),
 }  # fmt: skip
 
 
@@ -61,3 +63,11 @@ def test_roots_do_not_depend_on_the_order_of_files():
 
 def test_no_files_have_the_root_alone():
     assert import_roots([]) == (".",)
+
+
+def test_a_directory_that_would_shadow_the_standard_library_is_no_root():
+    assert import_roots(["bench-marks/random.py", "bench-marks/other.py"]) == (".",)
+
+
+def test_directories_of_tests_are_no_roots():
+    assert import_roots(["tests/some-data/mod.py", "tests/src/mod.py", "pkg/mod.py"]) == (".",)

@@ -61,13 +61,11 @@ src/parcel/quotes.py
   changed: price
   new file tests/test_quotes.py
   + test_heavy
-      covers line 3
-      kills 2 mutants: `>` to `>=` in line 2; `>` to `>=` in line 2
-      fails on base, so it shows the change
+      covers line 3; kills 2 mutants: `>` to `>=` in line 2, `>` to `>=` in line
+      2; fails on base, so it shows the change
   + test_edges (2 cases)
-      covers line 4
-      kills 1 mutant: `>` to `>=` in line 2
-      passes on base, so it guards against regression
+      covers line 4; kills 1 mutant: `>` to `>=` in line 2; passes on base, so
+      it guards against regression
 
   changed lines       0% -> 100%  [++++++++++++++++]
   file's lines       50% -> 100%  [########++++++++]
@@ -88,8 +86,7 @@ patch.
 
 
 def test_the_whole_report_in_plain_text():
-    text = plain(run_report())
-    assert [line.rstrip() for line in text.splitlines()] == PLAIN.splitlines()
+    assert plain(run_report()) == PLAIN
 
 
 def test_plain_text_has_no_escape_sequences_and_only_ascii():
