@@ -85,6 +85,8 @@ class PytestDialect:
         return " " * indent + "assert " + flat(whole, self.quote)
 
     def _holds(self, node: ast.expr, condition: str, indent: int) -> list[str]:
+        if not condition:
+            return statement(flat(node, self.quote), indent, self.quote)
         what = ast.parse(condition, mode="eval").body
         uses_result = any(isinstance(n, ast.Name) and n.id == "result" for n in ast.walk(what))
         first = assignment("result", node, indent, self.quote) if uses_result else []
@@ -109,6 +111,8 @@ class UnittestDialect:
     def check(self, expression: str, then: Then, indent: int) -> list[str]:
         """Return the assertion's lines."""
         node = ast.parse(expression, mode="eval").body
+        if then.kind == "holds" and not then.text:
+            return statement(flat(node, self.quote), indent, self.quote)
         if then.kind == "holds":
             what = ast.parse(then.text, mode="eval").body
             uses_result = any(isinstance(n, ast.Name) and n.id == "result" for n in ast.walk(what))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from bot.models.offline.layout import flat
 from bot.models.offline.outline import Outline
-from bot.models.offline.scenario import Scenario
+from bot.models.offline.scenario import Scenario, Then
 
 _SLOT = re.compile(r"__slot_(\d+)__")
 _ONE_SHOT = frozenset(
@@ -23,6 +23,8 @@ class Skeleton:
     """A scenario's statements with `__slot_N__` for each literal.
 
     Attributes:
+        then: What `when` gave, as text, if it is built with names of the module under test, which must not be used
+            in a table; empty otherwise.
         texts: The literals, by slot.
         hints: A name for each slot, from the parameter, key or variable that it stands for.
         argument_slots: The slots that are inputs of `when`.
@@ -34,6 +36,7 @@ class Skeleton:
     given: tuple[str, ...]
     when: str
     checks: tuple[str, ...]
+    then: str
     texts: tuple[str, ...]
     hints: tuple[str, ...]
     argument_slots: frozenset[int]
@@ -61,18 +64,28 @@ def skeleton_of(scenario: Scenario, outline: Outline, quote: str) -> Skeleton | 
         given = [_parse(text) for text in scenario.given]
         when = _parse(scenario.when)
         checks = [_parse(check.expression) for check in scenario.checks]
+        then = _parse(_shortened(scenario.then, outline)) if scenario.then and scenario.then.text else None
+        for outcome in (scenario.then, *(check.then for check in scenario.checks)):
+            if outcome is not None:
+                ast.parse(outcome.type if outcome.kind == "raises" else outcome.text or "None", mode="eval")
     except (SyntaxError, ValueError):
         return None
     maker = _Maker(scenario, outline, quote, [*given, when, *checks])
+    maker.called = _call_of_subject(when, scenario)
     given_texts = tuple(maker.text_of(tree) for tree in given)
     maker.inside_when = True
     when_text = maker.text_of(when)
     maker.inside_when = False
+    checks_texts = tuple(maker.text_of(tree) for tree in checks)
+    then_text = ""
+    if then is not None and not maker.is_free_of_module(then):
+        then_text = maker.text_of(then, place="expected_")
     return Skeleton(
         scenario=scenario,
         given=given_texts,
         when=when_text,
-        checks=tuple(maker.text_of(tree) for tree in checks),
+        checks=checks_texts,
+        then=then_text,
         texts=tuple(maker.texts),
         hints=tuple(maker.hints),
         argument_slots=frozenset(maker.argument_slots),
@@ -95,6 +108,8 @@ class _Maker:
     quote: str
     trees: list[ast.Module]
     inside_when: bool = False
+    called: ast.Call | None = None
+    place: str = ""
     texts: list[str] = field(default_factory=list)
     hints: list[str] = field(default_factory=list)
     argument_slots: set[int] = field(default_factory=set)
@@ -110,8 +125,14 @@ class _Maker:
                     (self.bound if isinstance(node.ctx, ast.Store) else self.names).add(node.id)
         self.arguments = [(name, _normal(text)) for name, text in self.scenario.args]
 
-    def text_of(self, tree: ast.Module) -> str:
-        tree = copy.deepcopy(tree)
+    def text_of(self, tree: ast.Module, place: str = "") -> str:
+        """Return the text of statements, their literals numbered on from those before."""
+        self.place = place
+        called = self.called if self.inside_when else None
+        if called is not None:
+            tree, self.called = copy.deepcopy((tree, called))
+        else:
+            tree = copy.deepcopy(tree)
         statements = [self._statement(node) for node in tree.body]
         return "\n".join(flat(node, self.quote) for node in statements)
 
@@ -137,8 +158,8 @@ class _Maker:
         if isinstance(value, ast.Call):
             self.classes[name] = ast.unparse(value.func)
 
-    def _expression(self, node: ast.expr, hint: str, binds: str = "") -> ast.expr:
-        argument = self._as_argument(node)
+    def _expression(self, node: ast.expr, hint: str, binds: str = "", *, direct: bool = False) -> ast.expr:
+        argument = self._as_argument(node) if direct or self.called is None else ""
         if argument or self._is_literal(node):
             return self._slot(node, argument or hint, binds, is_argument=bool(argument))
         if isinstance(node, ast.Call):
@@ -170,9 +191,10 @@ class _Maker:
         names = [parameter.name for parameter in parameters if not parameter.keyword_only]
         for place, argument in enumerate(node.args):
             hint = names[min(place, len(names) - 1)] if names else _kind_word(argument)
-            node.args[place] = self._expression(argument, hint)
+            node.args[place] = self._expression(argument, hint, direct=node is self.called)
         for keyword in node.keywords:
-            keyword.value = self._expression(keyword.value, keyword.arg or "options")
+            hint = keyword.arg or "options"
+            keyword.value = self._expression(keyword.value, hint, direct=node is self.called)
 
     def _called(self, function: ast.expr) -> str:
         text = ast.unparse(function)
@@ -182,7 +204,7 @@ class _Maker:
     def _slot(self, node: ast.expr, hint: str, binds: str, *, is_argument: bool) -> ast.expr:
         number = len(self.texts)
         self.texts.append(flat(node, self.quote))
-        self.hints.append(hint.strip("_") or "value")
+        self.hints.append(self.place + (hint.strip("_") or "value"))
         if is_argument or self.inside_when:
             self.argument_slots.add(number)
         if binds:
@@ -191,13 +213,13 @@ class _Maker:
 
     def _as_argument(self, node: ast.expr) -> str:
         """Return the parameter's name if the node is the next input of `when` and can stand in a table."""
-        if not self.inside_when or not self.arguments:
+        if not self.inside_when:
             return ""
-        name, text = self.arguments[0]
-        if ast.unparse(node) != text:
-            return ""
-        self.arguments.pop(0)
-        return name if self._is_pure(node) else ""
+        for place, (name, text) in enumerate(self.arguments):
+            if ast.unparse(node) == text:
+                del self.arguments[: place + 1]
+                return name if self._is_pure(node) else ""
+        return ""
 
     def _is_literal(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Constant):
@@ -211,6 +233,12 @@ class _Maker:
             return len(keys) == len(node.keys) and all(map(self._is_literal, [*keys, *node.values]))
         return False
 
+    def is_free_of_module(self, tree: ast.AST) -> bool:
+        """Whether a tree reads no name of the module under test."""
+        return not any(
+            isinstance(part, ast.Name) and part.id in self.scenario.names for part in ast.walk(tree)
+        )
+
     def _is_pure(self, node: ast.expr) -> bool:
         """Whether it may be evaluated once, when the test file is imported, without the module under test."""
         for part in ast.walk(node):
@@ -221,6 +249,35 @@ class _Maker:
             if isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in _ONE_SHOT:
                 return False
         return True
+
+
+def _call_of_subject(when: ast.Module, scenario: Scenario) -> ast.Call | None:
+    """Return the call that the scenario's arguments belong to; None if `when` has no call of its subject."""
+    calls = [node for node in ast.walk(when) if isinstance(node, ast.Call)]
+    for name in (scenario.subject.rpartition(".")[2], scenario.subject.partition(".")[0]):
+        for call in calls:
+            if ast.unparse(call.func).rpartition(".")[2] == name:
+                return call
+    return None
+
+
+def _shortened(then: Then | None, outline: Outline) -> str:
+    """Return what a scenario gave, without the arguments of constructors that are their defaults."""
+    if then is None:
+        return ""
+    if "(" not in then.text:
+        return then.text
+    tree = ast.parse(then.text)
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        defaults = {
+            p.name: p.default for p in outline.parameters_of_call(ast.unparse(call.func)) if p.default
+        }
+        call.keywords = [
+            word
+            for word in call.keywords
+            if not word.arg or ast.unparse(word.value) != defaults.get(word.arg)
+        ]
+    return ast.unparse(tree)
 
 
 def _normal(text: str) -> str:

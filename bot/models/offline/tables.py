@@ -111,7 +111,7 @@ def _outcome(then: Then | None) -> tuple[str, ...]:
     if then is None:
         return ()
     if then.kind == "raises":
-        return ("raises", then.type)
+        return ("raises", then.type, message_shape(then.message))
     if then.kind == "holds":
         return ("holds", then.text)
     if then.kind == "value" and then.text in ("float('nan')", 'float("nan")', "math.nan"):
@@ -167,7 +167,9 @@ def _table(members: Sequence[Skeleton], quote: str) -> Table:
         for name, slots in zip(names, columns, strict=True)
     }
     cells = dict(inputs)
-    then = _unified([member.scenario.then for member in members], "expected", cells, quote)
+    then = _own_outcome(first, filled) or _unified(
+        [m.scenario.then for m in members], "expected", cells, quote
+    )
     checks = tuple(
         Check(
             first.fill(first.checks[place], filled),
@@ -206,6 +208,12 @@ def _table(members: Sequence[Skeleton], quote: str) -> Table:
     )
 
 
+def _own_outcome(skeleton: Skeleton, filled: Mapping[int, str]) -> Then | None:
+    """Return what comes of it where that is an object of the module, with the columns' names for its parts."""
+    then = skeleton.scenario.then
+    return replace(then, text=skeleton.fill(skeleton.then, filled)) if then and skeleton.then else None
+
+
 def _is_void(line: str) -> bool:
     """Whether a statement only binds a column's name to itself."""
     left, equals, right = line.partition(" = ")
@@ -237,15 +245,29 @@ def _unified(
     return replace(first, text=column, type="singleton" if singletons else "")
 
 
+def message_shape(message: str) -> str:
+    """Return a message without what depends on the input: quoted parts and numbers."""
+    return re.sub(r"'[^']*'|\"[^\"]*\"|\d+", "*", message) if len(message) < 500 else message[:20]
+
+
 def common_message(messages: Sequence[str]) -> str:
-    """Return the beginning that all messages share, cut at a word; all of it if they are the same."""
-    shared = messages[0]
-    for message in messages[1:]:
-        length = next((i for i, (a, b) in enumerate(zip(shared, message, strict=False)) if a != b), None)
-        shared = shared[: min(len(shared), len(message)) if length is None else length]
-    if any(message != shared for message in messages):
-        shared = re.sub(r"[^\s]*$", "", shared).rstrip(" :'\"([{<-,")
+    """Return what all messages share, cut at words: all, the beginning, or else the end; empty if that says little."""
+    if len(set(messages)) == 1:
+        return messages[0]
+    start = _common_start(messages)
+    start = re.sub(r"\S*$", "", start).rstrip(" :'\"([{<-,")
+    end = _common_start([message[::-1] for message in messages])[::-1]
+    end = re.sub(r"^\S*", "", end).lstrip(" :'\")]}>-,")
+    shared = max(start, end, key=len)
     return shared if len(re.findall(r"[A-Za-z]", shared)) >= 4 else ""
+
+
+def _common_start(texts: Sequence[str]) -> str:
+    low, high = min(texts), max(texts)
+    length = next(
+        (i for i, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), min(len(low), len(high))
+    )
+    return low[:length]
 
 
 def _column_names(skeleton: Skeleton, columns: Sequence[tuple[int, ...]]) -> list[str]:
