@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import resource
-import signal
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .children import watch
-from .session import Collected
-from .trial import Trial
+from .children import adopt_orphans
+from .shop import Enter, Shop
 
 TEST_SECONDS = 60.0
+START_SECONDS = 120.0
 _RESTARTS = 5
 
 
@@ -24,12 +21,16 @@ class Baseline:
 
     Attributes:
         cpu, wall: Seconds of the tests that passed; the others are missing.
-        red: The tests that did not pass.
+        fragile: Tests that did not pass when all ran in the opposite order.
+        spawning: Tests that started other processes.
+        start: CPU seconds before the first test.
     """
 
     cpu: dict[int, float] = field(default_factory=dict)
     wall: dict[int, float] = field(default_factory=dict)
-    red: set[int] = field(default_factory=set)
+    fragile: set[int] = field(default_factory=set)
+    spawning: set[int] = field(default_factory=set)
+    start: float = 0.0
 
     def cpu_limit(self, test: int) -> float:
         """Return the CPU seconds that a mutant may take in a test."""
@@ -39,70 +40,80 @@ class Baseline:
         """Return the wall seconds that a mutant may take in a test without computing."""
         return 2.0 + 10 * self.wall[test]
 
-    def as_json(self) -> str:
-        return json.dumps(
-            {"cpu": list(self.cpu.items()), "wall": list(self.wall.items()), "red": sorted(self.red)}
-        )
-
-    @classmethod
-    def from_json(cls, text: str) -> Baseline:
-        data = json.loads(text)
-        return cls(dict(data["cpu"]), dict(data["wall"]), set(data["red"]))
+    @property
+    def start_limit(self) -> float:
+        """The CPU seconds that a mutant may take before the first test."""
+        return 2.0 + 10 * self.start
 
 
-def measure(tests: Sequence[int], start: Callable[[list[int]], tuple[int, int]], journal: str) -> Baseline:
-    """Run tests in a child, in this order, all of them whatever they do; a test that ends its process is left out.
+def take(shop: Shop, tests: Sequence[int], enter: Enter, name: str) -> Baseline:
+    """Run tests in their order and, at the same time, in the opposite one; each order in a child.
+
+    All are run, whatever they do; a test that ends its process or exceeds a generous limit counts as failed.
 
     Args:
         tests: Places in the job's list.
-        start: Starts a child that runs `follow` on tests; returns its process id and the pipe to read from.
-        journal: The file that the child writes to.
+        name: Tells the files of this control from those of another.
+
+    Raises:
+        GoOnError: In a child, see `Shop.start`.
     """
-    baseline = Baseline()
-    waiting = list(tests)
+    orders = {f"{name}-forward": list(tests), f"{name}-backward": list(reversed(tests))}
+    helpers = []
+    for journal, order in orders.items():
+        pid = os.fork()
+        if pid == 0:
+            # Not here: a watcher takes all children of its process for the remains of its own.
+            adopt_orphans()
+            _run(shop, order, enter, shop.file(journal))
+            os._exit(0)
+        helpers.append(pid)
+    for pid in helpers:
+        os.waitpid(pid, 0)
+    forward, backward = (_read(shop.file(journal)) for journal in orders)
+    forward.fragile = set(forward.cpu) - set(backward.cpu)
+    forward.spawning |= backward.spawning
+    return forward
+
+
+def _run(shop: Shop, tests: list[int], enter: Enter, journal: str) -> None:
     for _ in range(_RESTARTS):
-        fate = watch(*start(waiting), [TEST_SECONDS] * len(waiting))
-        _read(journal, baseline)
+        if not tests:
+            return
+        part = f"{journal}.part"
+        started = shop.start(None, tests, [TEST_SECONDS] * len(tests), enter, part)
+        fate = shop.follow(started, [TEST_SECONDS] * len(tests), START_SECONDS)
+        _append(part, tests, journal)
         if fate.word == "passed" or fate.position < 0:
-            break
-        waiting = waiting[fate.position + 1 :]
-        if not waiting:
-            break
-    baseline.red = set(tests) - set(baseline.cpu)
-    return baseline
+            return
+        tests = tests[fate.position + 1 :]
 
 
-def follow(trial: Trial, tests: Sequence[int], collected: Collected, journal: str) -> None:
-    """In the child: run tests, write what each did, and end this process."""
-    trial.settle_in(collected.session.config)
-    work = [(at, collected.by_id[test]) for at, test in enumerate(trial.tests) if test in collected.by_id]
-    with open(journal, "a", encoding="utf-8") as file:
-        for index, (at, item) in enumerate(work):
-            trial.say(str(at))
-            signal.setitimer(signal.ITIMER_PROF, TEST_SECONDS)
-            cpu, wall = _cpu(), time.monotonic()
-            following = work[index + 1][1] if index + 1 < len(work) else None
-            try:
-                failed = any(report.failed for report in collected.run(item, following))
-            except BaseException:  # as in a trial
-                failed = True
-            row = {"test": tests[at], "failed": failed, "cpu": _cpu() - cpu, "wall": time.monotonic() - wall}
-            file.write(json.dumps(row) + "\n")
-            file.flush()
-    trial.end("passed")
-
-
-def _read(journal: str, baseline: Baseline) -> None:
-    if not os.path.exists(journal):
+def _append(part: str, tests: Sequence[int], journal: str) -> None:
+    """Move a child's lines to the journal, with the tests' places in the job's list."""
+    if not os.path.exists(part):
         return
-    with open(journal, encoding="utf-8") as file:
-        for line in file:
-            row = json.loads(line)
-            if not row["failed"]:
-                baseline.cpu[row["test"]] = row["cpu"]
-                baseline.wall[row["test"]] = row["wall"]
+    with open(part, encoding="ascii") as file:
+        rows = [json.loads(line) for line in file if line.endswith("\n")]
+    os.remove(part)
+    with open(journal, "a", encoding="ascii") as file:
+        for row in rows:
+            if "position" in row:
+                row["test"] = tests[row.pop("position")]
+            file.write(json.dumps(row) + "\n")
 
 
-def _cpu() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
+def _read(journal: str) -> Baseline:
+    baseline = Baseline()
+    if not os.path.exists(journal):
+        return baseline
+    with open(journal, encoding="ascii") as file:
+        rows = [json.loads(line) for line in file]
+    for row in rows:
+        if "start" in row:
+            baseline.start = max(baseline.start, row["start"])
+        elif not row["failed"]:
+            baseline.cpu[row["test"]], baseline.wall[row["test"]] = row["cpu"], row["wall"]
+            if row["spawns"]:
+                baseline.spawning.add(row["test"])
+    return baseline

@@ -1,0 +1,94 @@
+"""The process that has collected the suite: its children exchange the code of one function and run tests."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+from typing import Any, Optional
+
+from . import control
+from .imports import ImportGraph, dependents
+from .loading import replace_source
+from .plan import SWAP, Case
+from .session import Collected
+from .shop import Shop
+from .swapping import CannotSwapError, Functions
+from .trial import Trial
+from .workers import REFUSED, Workers
+
+DEPENDENTS = "dependents"
+"""The file with the places of the tests that can feel what the target does at import."""
+_START_SECONDS = 20.0
+
+
+def serve(shop: Shop, collected: Collected, graph: ImportGraph) -> None:
+    """Judge the mutants of functions, and leave the others, with what was learnt, to the zygote."""
+    graph.stop()
+    places = {test: place for place, test in enumerate(shop.job["tests"])}
+    known = {test: item for test, item in collected.by_id.items() if test in places}
+    feeling = dependents(graph, shop.path, known)
+    with open(shop.file(DEPENDENTS), "w", encoding="ascii") as file:
+        json.dump(sorted(places[test] for test in feeling), file)
+    cases = [case for case in shop.plan.cases if case.way == SWAP]
+    if not cases:
+        return
+    if threads() > 1:
+        shop.results.write(
+            note="Threads are alive once the suite is collected, so each mutant is run in a process of its own."
+        )
+        _refuse(shop, cases)
+        return
+    _judge(shop, collected, cases, sorted(_spawners(known, places)))
+
+
+def _judge(shop: Shop, collected: Collected, cases: list[Case], spawners: list[int]) -> None:
+    gc.collect()
+    functions = Functions(shop.path)
+    gc.freeze()
+
+    def enter(case: Optional[Case], trial: Trial) -> None:
+        replace_source(shop.path, shop.mutated(case))
+        if case is None:
+            for function in functions:
+                function.__code__ = function.__code__.replace()
+        elif functions:
+            try:
+                functions.swap(shop.plan.module, case.unit, case.splice)
+            except CannotSwapError:
+                trial.end(REFUSED)
+        trial.run(collected)
+
+    tests = sorted({test for case in cases for test in case.tests}.union(spawners))
+    baseline = control.take(shop, tests, enter, "swap")
+    if not baseline.cpu:
+        _refuse(shop, cases)
+        return
+    shop.results.write(red=[test for test in tests if test not in baseline.cpu])
+    Workers(shop, enter, baseline, _START_SECONDS).judge(cases)
+
+
+def _refuse(shop: Shop, cases: list[Case]) -> None:
+    with open(shop.file(REFUSED), "a", encoding="ascii") as file:
+        file.writelines(f"{case.number}\n" for case in cases)
+
+
+def threads() -> int:
+    """Return how many threads this process has, those that Python does not know included."""
+    try:
+        return len(os.listdir("/proc/self/task"))
+    except OSError:
+        import threading
+
+        return threading.active_count()
+
+
+def _spawners(items: dict[str, Any], places: dict[str, int]) -> set[int]:
+    """Return the tests that may start other Pythons, whose lines no tracer has seen."""
+    found = set()
+    for test, item in items.items():
+        names = getattr(item, "fixturenames", ())
+        module = vars(item.module) if getattr(item, "module", None) is not None else {}
+        if {"pytester", "testdir", "script_runner"}.intersection(names) or "subprocess" in module:
+            found.add(places[test])
+    return found

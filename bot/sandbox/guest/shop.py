@@ -1,0 +1,132 @@
+"""The engine's workshop: the job, the results, and how a child is started for a mutant or for the control."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Optional
+
+from .children import Fate, become_a_trial, watch
+from .loading import real_path
+from .plan import Case, Plan
+from .trial import Trial, silence
+
+Enter = Callable[[Optional[Case], Trial], None]
+"""What a new child does with its mutant (None: the original) and its tests; it may return, see `GoOnError`."""
+
+
+class GoOnError(BaseException):
+    """Raised in a child that is to go on with the pytest session it was forked from."""
+
+
+class Results:
+    """The results file, to which all processes of the engine append whole lines."""
+
+    def __init__(self, path: str) -> None:
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+
+    def write(self, **row: Any) -> None:
+        os.write(self._file, json.dumps(row).encode("ascii") + b"\n")
+
+    def verdict(self, case: Case, outcome: str, killer: Optional[int] = None) -> None:
+        self.write(mutant=case.number, outcome=outcome, test=killer)
+
+
+class Shop:
+    """What all processes of the engine share.
+
+    Attributes:
+        room: A directory for the engine's own files, below the job's scratch directory.
+        path: The target's real path.
+    """
+
+    def __init__(self, job: Mapping[str, Any], plan: Plan, results: Results) -> None:
+        self.job = job
+        self.plan = plan
+        self.results = results
+        self.path = real_path(job["path"])
+        self.room = os.path.join(job["scratch"], "engine")
+        os.makedirs(self.room)
+
+    def file(self, name: str) -> str:
+        """Return the path of one of the engine's own files."""
+        return os.path.join(self.room, name)
+
+    def mutated(self, case: Optional[Case]) -> str:
+        """Return the target's text with a mutant in it (None: the original)."""
+        source: str = self.job["source"]
+        if case is None:
+            return source
+        start, end, text = case.splice
+        return source[:start] + text + source[end:]
+
+    def names(self, tests: Sequence[int]) -> list[str]:
+        """Return the node ids of tests."""
+        return [self.job["tests"][test] for test in tests]
+
+    def start(
+        self,
+        case: Optional[Case],
+        tests: Sequence[int],
+        cpu_seconds: Sequence[float],
+        enter: Enter,
+        journal: str = "",
+    ) -> tuple[int, int, str]:
+        """Fork a child for some tests: its process id, the pipe to read from, and its directory.
+
+        Args:
+            case: Its mutant; None is the original.
+            tests: Places in the job's list, in the order to run.
+            cpu_seconds: CPU limit of each.
+            enter: What the child does first.
+            journal: As for `Trial`.
+
+        Raises:
+            GoOnError: In the child, once `enter` has returned.
+        """
+        reader, writer = os.pipe()
+        place = self.file(f"{os.getpid()}-{'null' if case is None else case.number}-{len(tests)}")
+        pid = os.fork()
+        if pid:
+            os.close(writer)
+            return pid, reader, place
+        os.close(reader)
+        become_a_trial()
+        silence()
+        enter(case, Trial(writer, self.names(tests), list(cpu_seconds), place, journal))
+        raise GoOnError
+
+    def follow(
+        self, started: tuple[int, int, str], wall_seconds: Sequence[float], start_seconds: float
+    ) -> Fate:
+        """Watch a child to its end, and remove what it leaves."""
+        pid, pipe, place = started
+        fate = watch(pid, pipe, wall_seconds, start_seconds)
+        remove(place)
+        return fate
+
+
+def start_afresh(shop: Shop, case: Optional[Case], trial: Trial) -> None:
+    """In a new child: run the same tests in a new Python, for suites that a fork would break."""
+    job = {key: shop.job[key] for key in ("tree", "scratch", "path", "tests", "source")}
+    job["source"] = shop.mutated(case)
+    job["fresh"] = trial.as_dict()
+    file = f"{trial.place}.json"
+    with open(file, "w", encoding="utf-8") as stream:
+        json.dump(job, stream)
+    os.set_inheritable(trial.pipe, True)
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "mutate.py")
+    os.execv(sys.executable, [sys.executable, script, file])
+
+
+def remove(place: str) -> None:
+    """Delete a child's directory, which is empty more often than not."""
+    try:
+        os.rmdir(place)
+    except FileNotFoundError:
+        return
+    except OSError:
+        shutil.rmtree(place, ignore_errors=True)

@@ -1,0 +1,104 @@
+"""Worker processes: each judges chunks of mutants, one mutant after the other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Optional
+
+from .children import Fate, adopt_orphans
+from .control import Baseline
+from .plan import Case, History, chunks
+from .shop import Enter, Shop
+
+REFUSED = "refused"
+"""A child's last word, and the file that lists mutants: their function could not be exchanged."""
+_TOKEN = 8
+_OUTCOMES = {"passed": "survived", "failed": "killed", "timeout": "timeout"}
+
+
+@dataclass
+class Workers:
+    """Judges cases in one way (`enter`), against what the same tests did without a mutant.
+
+    Attributes:
+        start_seconds: Wall limit of a child before its first test.
+    """
+
+    shop: Shop
+    enter: Enter
+    baseline: Baseline
+    start_seconds: float
+    _alone: dict[int, bool] = field(default_factory=dict)
+
+    def judge(self, cases: Sequence[Case]) -> None:
+        """Judge cases, in as many processes as the job allows.
+
+        Raises:
+            GoOnError: In a child, see `Shop.start`.
+        """
+        parts = chunks(cases)
+        reader, writer = os.pipe()
+        workers = []
+        for _ in range(min(self.shop.job["workers"], len(parts))):
+            pid = os.fork()
+            if pid == 0:
+                os.close(writer)
+                adopt_orphans()
+                while True:
+                    token = os.read(reader, _TOKEN)
+                    if not token:
+                        os._exit(0)
+                    self._chunk(parts[int(token)])
+            workers.append(pid)
+        os.close(reader)
+        for number in range(len(parts)):
+            os.write(writer, str(number).encode("ascii").rjust(_TOKEN))
+        os.close(writer)
+        for pid in workers:
+            os.waitpid(pid, 0)
+
+    def _chunk(self, part: Sequence[Case]) -> None:
+        history = History()
+        for case in part:
+            killer = self._judge(case, history)
+            if killer is not None:
+                history.add(killer)
+
+    def _judge(self, case: Case, history: History) -> Optional[int]:
+        """Judge one mutant, write its verdict, and return the test that killed it."""
+        tests = history.order([test for test in case.tests if test in self.baseline.cpu])
+        while tests:
+            fate = self._run(case, tests)
+            if fate.word == REFUSED:
+                with open(self.shop.file(REFUSED), "a", encoding="ascii") as file:
+                    file.write(f"{case.number}\n")
+                return None
+            if fate.word == "passed":
+                break
+            killer = tests[max(0, fate.position)]
+            if fate.word == "timeout" or fate.position < 0 or self._is_sound(tests[: fate.position + 1]):
+                self.shop.results.verdict(case, _OUTCOMES[fate.word], killer)
+                return killer
+            tests.remove(killer)
+        self.shop.results.verdict(case, "survived")
+        return None
+
+    def _is_sound(self, tests: Sequence[int]) -> bool:
+        """Whether the last of some tests, which failed after the others, owes that to the mutant.
+
+        It does if it passes alone and in whatever order without one; if not, just this sequence is tried.
+        """
+        killer = tests[-1]
+        if killer not in self._alone:
+            self._alone[killer] = self._run(None, [killer]).word == "passed"
+        if self._alone[killer] and (len(tests) == 1 or killer not in self.baseline.fragile):
+            return True
+        return len(tests) > 1 and self._run(None, tests).word == "passed"
+
+    def _run(self, case: Optional[Case], tests: Sequence[int]) -> Fate:
+        started = self.shop.start(case, tests, [self.baseline.cpu_limit(test) for test in tests], self.enter)
+        return self.shop.follow(
+            started, [self.baseline.wall_limit(test) for test in tests], self.start_seconds
+        )
