@@ -206,9 +206,9 @@ def _run(request: Request, outputs: Outputs, *, apply: bool, quiet: bool) -> NoR
 
     with listening(_console(stderr=True), quiet=quiet) as progress:
         report = pipeline.review(request, progress)
-    outputs.write_json(record.dump(record.as_json(report)))
     applied: Sequence[str] = ()
     try:
+        outputs.write_json(record.dump(record.as_json(report)))
         outputs.write_patch(patch.build(report, request.root))
         if apply and report.status == "proposed":
             applied = patch.apply(report, request.root)

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.errors import UsageError
+from bot.errors import TestforgeError, UsageError
 
 _STDOUT = "-"
 
@@ -39,11 +39,11 @@ class Outputs:
                 _check(Path(path))
 
     def write_json(self, content: bytes) -> None:
-        """Write the JSON report, if one was asked for. Raises UsageError if that fails."""
+        """Write the JSON report, if one was asked for. Raises TestforgeError if that fails."""
         _write(self.json, content)
 
     def write_patch(self, patch: str) -> None:
-        """Write the patch, if one was asked for; one that proposes nothing is empty. Raises UsageError if that fails."""
+        """Write the patch, if one was asked for; one that proposes nothing is empty. Raises TestforgeError if that fails."""
         _write(self.patch, patch.encode("utf-8", "surrogateescape"))
 
 
@@ -55,8 +55,17 @@ def _check(path: Path) -> None:
         raise UsageError(
             f"There is no directory {str(path.parent)!r} to write {path.name!r} to. Make it first."
         )
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise UsageError(f"{str(path)!r} cannot be written. Name a file that can.")
+    present = os.path.lexists(path)
+    if (
+        present and not path.is_file()
+    ):  # a pipe or a device: to open and close it now would end it for its reader
+        return
+    try:
+        path.open("ab").close()
+        if not present:
+            path.unlink()
+    except OSError as error:
+        raise UsageError(f"{str(path)!r} cannot be written: {error.strerror or error}.") from None
 
 
 def _write(path: str | None, content: bytes) -> None:
@@ -73,4 +82,4 @@ def _write(path: str | None, content: bytes) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise UsageError(f"{path!r} could not be written: {error.strerror or error}.") from None
+        raise TestforgeError(f"{path!r} could not be written: {error.strerror or error}.") from None

@@ -13,7 +13,7 @@ from pathlib import Path
 from bot.changes.exclusion import is_test
 from bot.changes.repository import Repository, git
 from bot.domain import RunReport, Suite
-from bot.errors import UsageError
+from bot.errors import TestforgeError, UsageError
 
 _PLAIN = (
     "-c",
@@ -62,6 +62,7 @@ def apply(report: RunReport, root: Path) -> tuple[str, ...]:
     Raises:
         UsageError: A file would lie outside of the repository (also through a link), is no test file, is in the way of a
             new one, or differs from the commit that was reviewed.
+        TestforgeError: The file system refuses.
     """
     staged: list[_Staged] = []
     try:

@@ -97,6 +97,7 @@ class _Card:
         if rows:
             yield Text()
             yield Bars(rows, before_known=False)
+            yield from self._remarks()
         if self.score.hollow:
             yield Text()
             yield from _listed(
@@ -114,7 +115,32 @@ class _Card:
             yield Row("branches", None, self.score.branches)
         mutation = self.score.mutation
         if mutation is not None and mutation.score is not None:
-            yield Row("mutants", None, mutation.score, _remark(mutation, self.interval))
+            caught = mutation.count(MutantOutcome.KILLED) + mutation.count(MutantOutcome.TIMEOUT)
+            judged = caught + mutation.count(MutantOutcome.SURVIVED)
+            yield Row("mutants", None, mutation.score, f"{caught} of {judged}")
+
+    def _remarks(self) -> Iterator[ConsoleRenderable]:
+        """Yield what else there is to know about the mutation score."""
+        mutation = self.score.mutation
+        if mutation is None:
+            return
+        parts = [
+            f"{mutation.count(outcome)} {words}"
+            for outcome, words in (
+                (MutantOutcome.TIMEOUT, "by time-out"),
+                (MutantOutcome.EQUIVALENT, "equivalent"),
+                (MutantOutcome.INCOMPETENT, "incompetent"),
+                (MutantOutcome.NOT_RUN, "not run"),
+            )
+            if mutation.count(outcome)
+        ]
+        if self.interval is not None:
+            low, high = self.interval
+            parts.append(
+                f"a sample of {mutation.sampled_from}: the whole lies in {low:.2f} to {high:.2f} (95%)"
+            )
+        if parts:
+            yield Paragraph(f"Of the mutants, {', '.join(parts)}.", "dim")
 
 
 def _outcomes(run: SuiteRun) -> Iterator[ConsoleRenderable]:
@@ -133,19 +159,6 @@ def _outcomes(run: SuiteRun) -> Iterator[ConsoleRenderable]:
     if wrong:
         yield Text()
         yield from _listed("Not green", [f"{result.id}: {result.message}" for result in wrong])
-
-
-def _remark(result: MutationResult, interval: Interval | None) -> str:
-    """Return what the mutation score stands on."""
-    count = result.count
-    caught = count(MutantOutcome.KILLED) + count(MutantOutcome.TIMEOUT)
-    parts = [f"{caught} of {caught + count(MutantOutcome.SURVIVED)}"]
-    for outcome in (MutantOutcome.TIMEOUT, MutantOutcome.EQUIVALENT, MutantOutcome.NOT_RUN):
-        if count(outcome):
-            parts.append(f"{count(outcome)} {outcome.value.replace('_', ' ')}")
-    if interval is not None:
-        parts.append(f"95%: {interval[0]:.2f}-{interval[1]:.2f} of {result.sampled_from}")
-    return ", ".join(parts)
 
 
 def _survivors(survivors: Sequence[Mutant]) -> Iterator[ConsoleRenderable]:
