@@ -53,8 +53,7 @@ class Failure:
         if self.offline:
             return InstallationError(
                 f"The dependencies could not be installed, since the package index could not be reached: `{self.command}` "
-                "failed. Check the network and the index settings of pip or uv, or make a virtual environment `.venv` in "
-                "the repository yourself.",
+                f"failed. Check the network and the index settings of pip or uv. {KEYS}",
                 self.detail,
             )
         return InstallationError(
@@ -112,7 +111,7 @@ class Installer:
 
     def shell(self, command: str) -> Failure | None:
         """Run a command of the configuration with the environment active; returns what went wrong, if anything."""
-        path = f"{self.place}/venv/bin:/usr/local/bin:/usr/bin:/bin"
+        path = f"{self.place}/venv/bin:/usr/local/bin:/usr/bin:/bin:{Path(self._uv).parent}"
         active = {**self._variables, "VIRTUAL_ENV": f"{self.place}/venv", "PATH": path}
         return _failure(self.box.run(["sh", "-c", command], timeout_s=LIMITS.timeout_s, env=active), command)
 
@@ -176,8 +175,18 @@ def _failure(done: Completed, shown: str) -> Failure | None:
     detail = "\n".join(lines[-DETAIL_LINES:])
     if done.timed_out:
         return Failure(shown, f"it did not end within {LIMITS.timeout_s:.0f} s.", detail)
-    first = next(
-        (at for at, line in enumerate(lines) if re.match(r"\s*(error:|×)", line)), max(len(lines) - 1, 0)
-    )
-    reason = " ".join(" ".join(lines[first : first + 3]).replace("╰─▶", "").replace("×", "").split())
-    return Failure(shown, (reason[:300] or f"exit code {done.exit_code}").rstrip(".") + ".", detail)
+    return Failure(shown, _reason(lines) or f"exit code {done.exit_code}.", detail)
+
+
+def _reason(lines: Sequence[str]) -> str:
+    """Return the one line of an installer's output that says why it failed."""
+    told = [line.strip() for line in lines if not line.strip().startswith("hint:")]
+    if any(line in ("[stdout]", "[stderr]") for line in told):
+        text = told[-1]  # the last line of what a build printed, mostly its exception
+    else:
+        first = next(
+            (at for at, line in enumerate(told) if line.startswith(("error:", "×"))), max(len(told) - 1, 0)
+        )
+        text = " ".join(told[first : first + 3])
+    text = re.sub(r"╰─▶|×|error:|cause:", " ", text)
+    return f"{' '.join(text.split())[:300].rstrip('.')}." if text.strip() else ""

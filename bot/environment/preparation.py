@@ -14,6 +14,7 @@ from bot.environment.declared import Declared
 from bot.environment.existing import Existing
 from bot.environment.installer import Failure, Installer, installing
 from bot.environment.pythons import Python
+from bot.errors import InstallationError
 from bot.repoconfig import RepoConfig
 from bot.sandbox import Interpreter
 from bot.sandbox.interpreters import needed_directories
@@ -137,22 +138,21 @@ def _make(
     notes: list[str] = []
     additions = place / "additions"
     with installing(tree, place, python) as installer:
-        installer.create(python, with_pip=bool(setup))
-        _install_code(installer, wanted, notes)
+        installer.create(python, with_pip=any("pip" in command for command in setup))
+        try:
+            _install_code(installer, wanted, notes)
+        except InstallationError as problem:
+            if not setup:  # whose commands may be there for what cannot be installed as declared
+                raise
+            notes.append(problem.message)
         own = installed.project(place / "venv", installer.box.tree)
         if own is not None:
             installed.keep_built_files(own, tree, roots, additions)
         markers = {"python_version": _minor(python.version), "python_full_version": python.version}
         extras = wanted.extra_lines if own is None else installed.test_extras(own, markers)
         _install_for_tests(installer, wanted, extras, notes)
+        _run_setup(installer, setup, additions)
         _install_tools(installer)
-        before = installer.box.files()
-        for command in setup:
-            failure = installer.shell(command)
-            if failure is not None:
-                raise failure.error()
-        if setup:
-            installed.keep_new_files(before, installer.box.files(), installer.box.host_tree, additions)
     return {"notes": notes}
 
 
@@ -195,6 +195,20 @@ def _install_for_tests(
             notes.append(
                 f"Something for the tests is not installed: `{failure.command}` failed: {failure.reason}"
             )
+
+
+def _run_setup(installer: Installer, setup: Sequence[str], additions: Path) -> None:
+    """Run the configuration's own commands; the files that they make in the tree are kept."""
+    before = installer.box.files()
+    for command in setup:
+        failure = installer.shell(command)
+        if failure is not None:
+            raise InstallationError(
+                f"A command of `environment.setup` in .github/testforge.yml failed: `{command}`: {failure.reason}",
+                failure.detail,
+            )
+    if setup:
+        installed.keep_new_files(before, installer.box.files(), installer.box.host_tree, additions)
 
 
 def _install_tools(installer: Installer) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -68,7 +69,7 @@ def _search(wanted: str) -> str:
     from uv import find_uv_bin
 
     # pyenv keeps its versions where nothing looks for them unless one is activated.
-    kept = sorted(Path.home().glob(".pyenv/versions/*/bin"), reverse=True)
+    kept = sorted(Path.home().glob(".pyenv/versions/3.*/bin"), key=_numbers, reverse=True)
     done = subprocess.run(
         [
             *(
@@ -80,7 +81,7 @@ def _search(wanted: str) -> str:
                 "--no-python-downloads",
                 "--system",
             ),
-            *("--quiet", wanted),
+            wanted,
         ],
         env={**os.environ, "PATH": os.pathsep.join([*map(str, kept), os.environ.get("PATH", os.defpath)])},
         cwd="/",
@@ -91,6 +92,10 @@ def _search(wanted: str) -> str:
         check=False,
     )
     return os.path.realpath(done.stdout.strip()) if done.returncode == 0 and done.stdout.strip() else ""
+
+
+def _numbers(directory: Path) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", directory.parent.name)]
 
 
 def _version(command: str) -> str:
