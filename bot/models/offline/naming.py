@@ -80,6 +80,9 @@ def _raising(
     error = then.type if then else ""
     raises = f"raises_{words.error_words(error)}"
     nouns = [words.noun_for(name, "") for name, _ in _arguments(table)][:1] or ["input"]
+    assigned = re.match(r"\w+\.(\w+) = ", table.when)
+    if assigned and error == "AttributeError":
+        yield f"{base}_cannot_be_set"
     rejecting = error.endswith(_REJECTING) or "Invalid" in error
     if rejecting and inputs:
         yield from (f"{base}_rejects_{phrase}" for phrase in guilty)
@@ -105,10 +108,15 @@ def _subject(table: Table, outline: Outline, in_class: str) -> str:
     method = words.method_words(name) if name else ""
     if owner and owner != in_class:
         method = f"{words.snake(owner.rpartition('.')[2])}_{method}".strip("_")
-    attribute = _looked_at(table)
+    attribute = _looked_at(table) or _assigned(table)
     if attribute and words.snake(attribute) not in method:
         method = f"{method}_{words.snake(attribute)}"
     return method or "creation"
+
+
+def _assigned(table: Table) -> str:
+    found = re.match(r"\w+\.(\w+) = ", table.when) if table.is_statement else None
+    return found[1] if found else ""
 
 
 def _looked_at(table: Table) -> str:
@@ -192,9 +200,8 @@ def _given_values(table: Table) -> Iterator[str]:
         except (SyntaxError, ValueError):
             continue
         for call in (node for node in nodes if isinstance(node, ast.Call)):
-            if isinstance(call.func, ast.Attribute) and not isinstance(call.func.value, ast.Constant):
-                yield words.method_words(call.func.attr)
-            for argument in call.args:
+            literals = [argument for argument in call.args if not isinstance(argument, ast.Name | ast.Call)]
+            for argument in literals:
                 yield from words.described(ast.unparse(argument), "")[:2]
             yield from (words.snake(keyword.arg) for keyword in call.keywords if keyword.arg)
 
@@ -222,7 +229,8 @@ def _states(table: Table) -> Iterator[str]:
 def _effects(table: Table) -> Iterator[str]:
     """Yield phrases for what comes of it, where it is short enough to say."""
     then = table.then
-    if then is not None and then.kind in ("value", "items"):
+    silent = table.is_statement or bool(table.checks and then and then.text == "None")
+    if then is not None and then.kind in ("value", "items") and not silent:
         yield from _effect_of_value(table, then.text)
     for check in table.checks:
         removed = re.fullmatch(r"(.+) in (\w+)", check.expression)
@@ -230,12 +238,20 @@ def _effects(table: Table) -> Iterator[str]:
             yield "removes_item"
         elif removed and check.then.text == "True":
             yield "keeps_item"
-    for check in table.checks:
-        attribute = re.search(r"\.(\w+)(?:\(.*\))?$", check.expression)
-        if attribute:
-            yield f"updates_{words.method_words(attribute[1])}"
-        elif check.expression.startswith("len("):
-            yield "changes_length"
+        elif check.then.text in ("{}", "[]", "set()", "0") and re.match(
+            r"(dict|list|set|len)\(", check.expression
+        ):
+            yield "leaves_nothing" if table.given[1:] else "leaves_it_empty"
+    attributes = [
+        words.method_words(found[1])
+        for c in table.checks
+        if (found := re.search(r"\.(\w+)(?:\(.*\))?$", c.expression))
+    ]
+    if attributes and table.then is None and table.subject.rpartition(".")[2][:1].isupper():
+        yield f"stores_{_joined(attributes)}"
+    yield from (f"updates_{attribute}" for attribute in attributes)
+    if any(check.expression.startswith("len(") for check in table.checks):
+        yield "changes_length"
 
 
 def _effect_of_value(table: Table, text: str) -> Iterator[str]:

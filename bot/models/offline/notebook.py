@@ -13,11 +13,12 @@ from bot.models.offline import style as styles
 from bot.models.offline.outline import Outline
 from bot.models.offline.reading import Assignment, Covered, Failure, Results, Step, Survivors
 from bot.models.offline.scenario import Scenario
+from bot.models.offline.selection import worthwhile
 from bot.models.offline.style import Style
 from bot.models.offline.writing import Rest, Written, write
 
-_FEWEST_TESTS = 24
-_LINES_PER_TEST = 18
+_FEWEST_TESTS = 40
+_LINES_PER_TEST = 25
 
 Key = tuple[tuple[str, ...], str]
 
@@ -156,9 +157,9 @@ class Notebook:
 
     def compose(self) -> Written:
         """Write the suite from all that is known and holds."""
-        chosen = [s for key, s in self.scenarios.items() if key not in self.dropped and self.concerns(s)]
-        limit = max(_FEWEST_TESTS, len(self.task.source.splitlines()) // _LINES_PER_TEST)
-        return write(chosen, self.task.module, self.outline, self.style, self.rest, limit=limit)
+        held = [s for key, s in self.scenarios.items() if key not in self.dropped and self.concerns(s)]
+        limit = _FEWEST_TESTS + len(self.task.source.splitlines()) // _LINES_PER_TEST
+        return write(worthwhile(held), self.task.module, self.outline, self.style, self.rest, limit=limit)
 
     def concerns(self, scenario: Scenario) -> bool:
         """Whether a scenario touches what was changed."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -56,9 +57,9 @@ class Entry:
         return all(not part.startswith("_") or part.endswith("__") for part in self.qualname.split("."))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Outline:
-    """A module's entries in source order, and all names it binds at module level."""
+    """A module's entries in source order, and all names it binds at module level; equal only to itself."""
 
     entries: tuple[Entry, ...]
     names: frozenset[str]
@@ -86,6 +87,7 @@ class Outline:
         return entry.parameters if entry else ()
 
 
+@lru_cache(maxsize=8)
 def read(source: str) -> Outline:
     """Return the outline of a module; an empty one if the source does not parse."""
     try:

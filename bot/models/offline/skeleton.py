@@ -16,6 +16,15 @@ _SLOT = re.compile(r"__slot_(\d+)__")
 _ONE_SHOT = frozenset(
     {"iter", "map", "filter", "zip", "enumerate", "reversed", "open", "next", "object", "super"}
 )
+_STANDARD_METHODS = {
+    "get": ("key", "default"),
+    "pop": ("key", "default"),
+    "setdefault": ("key", "default"),
+    "update": ("other",),
+    "append": ("item",),
+    "add": ("item",),
+    "remove": ("item",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +197,13 @@ class _Maker:
         if isinstance(node.func, ast.Attribute):
             node.func.value = self._expression(node.func.value, "value")
         parameters = self.outline.parameters_of_call(self._called(node.func))
-        names = [parameter.name for parameter in parameters if not parameter.keyword_only]
+        names = [
+            parameter.name for parameter in parameters if not parameter.keyword_only and not parameter.starred
+        ]
+        if not names and isinstance(node.func, ast.Attribute):
+            names = list(_STANDARD_METHODS.get(node.func.attr, ()))
         for place, argument in enumerate(node.args):
-            hint = names[min(place, len(names) - 1)] if names else _kind_word(argument)
+            hint = names[place] if place < len(names) else _kind_word(argument)
             node.args[place] = self._expression(argument, hint, direct=node is self.called)
         for keyword in node.keywords:
             hint = keyword.arg or "options"

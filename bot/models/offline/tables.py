@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from bot.models.offline.layout import canonical
 from bot.models.offline.outline import Outline
 from bot.models.offline.scenario import Check, Scenario, Then
+from bot.models.offline.selection import evidence
 from bot.models.offline.skeleton import Skeleton, skeleton_of
 
 MAX_COLUMNS = 4
@@ -75,9 +76,8 @@ def affordable(tables: Sequence[Table], limit: int) -> tuple[Table, ...]:
     return tuple(tables[place] for place in sorted(chosen))
 
 
-def _evidence(table: Table) -> set[object]:
-    kills = {kill for scenario in table.scenarios for kill in scenario.kills}
-    return kills | {line for scenario in table.scenarios for line in scenario.lines}
+def _evidence(table: Table) -> frozenset[object]:
+    return frozenset().union(*map(evidence, table.scenarios))
 
 
 def _worth(table: Table, seen: set[object]) -> tuple[bool, int, int]:
@@ -86,6 +86,10 @@ def _worth(table: Table, seen: set[object]) -> tuple[bool, int, int]:
 
 
 def _readable(skeleton: Skeleton) -> bool:
+    """Whether a scenario makes a test that a person would read, and that can fail."""
+    then = skeleton.scenario.then
+    if then is not None and then.kind == "holds" and not then.text and not re.search(r"\(|\[", skeleton.when):
+        return False
     return all(len(text) <= _LONGEST_CELL for text in skeleton.texts) and len(skeleton.scenario.given) <= 12
 
 

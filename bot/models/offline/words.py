@@ -183,10 +183,14 @@ def _phrases_of_text(value: str | bytes, noun: str) -> list[str]:
 
 def text_words(text: str, most: int = 4) -> str:
     """Return the words of a text as part of a name; a number at its end is spelled, so that it numbers nothing."""
-    words = [snake(word) for word in re.findall(r"[A-Za-z]+|\d+", text) if word.isascii()]
-    words = [word for word in words if word][:most]
-    if words and words[-1].isdigit():
+    words = [snake(word) for word in re.findall(r"[A-Za-z0-9]+", text)][:most]
+    words = [word for word in words if word]
+    if all(word.isdigit() for word in words):
+        words = [_DIGITS[int(word)] if int(word) < len(_DIGITS) else "" for word in words]
+    elif words[-1].isdigit():
         words[-1] = "_".join(_DIGITS[int(digit)] for digit in words[-1][:4])
+    if "" in words:
+        return ""
     phrase = "_".join(words)
     return phrase if len(phrase) <= 36 else ""
 

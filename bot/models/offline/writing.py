@@ -6,6 +6,7 @@ import ast
 import builtins
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from bot.models.offline import layout, naming
 from bot.models.offline.assertions import Dialect, PytestDialect, UnittestDialect
@@ -59,8 +60,9 @@ class Rest:
     names: frozenset[str] = frozenset()
 
 
+@lru_cache(maxsize=64)
 def write(
-    scenarios: Iterable[Scenario],
+    scenarios: tuple[Scenario, ...],
     module: str,
     outline: Outline,
     style: Style,
@@ -68,7 +70,7 @@ def write(
     *,
     limit: int = 100,
 ) -> Written:
-    """Write a test file.
+    """Write a test file. The latest files are remembered, since each reply goes through the history again.
 
     Args:
         scenarios: What was observed; those of one shape become a table.
