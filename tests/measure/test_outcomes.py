@@ -248,7 +248,7 @@ def test_an_option_that_pytest_does_not_know_is_the_reason_why_it_did_not_start(
         {"pytest.ini": "[pytest]\naddopts = --no-such-option\n", "test_a.py": "def test_a(): pass\n"}
     )
 
-    assert "unrecognized arguments: --no-such-option" in run_tests(box).crash
+    assert run_tests(box).crash == "pytest could not start: unrecognized arguments: --no-such-option"
 
 
 MISCHIEF = """

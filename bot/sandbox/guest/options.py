@@ -83,7 +83,15 @@ _FLAGS: dict[str, tuple[str, ...]] = {
     "forked": ("--forked",),
     "self_contained_html": ("--self-contained-html",),
     "benchmark_disable": ("--benchmark-disable",),
+    "benchmark_only": ("--benchmark-only",),
     "benchmark_skip": ("--benchmark-skip",),
+    "benchmark_autosave": ("--benchmark-autosave",),
+    "flake8": ("--flake8",),
+    "mypy": ("--mypy",),
+    "ruff": ("--ruff",),
+    "black": ("--black",),
+    "isort": ("--isort",),
+    "pylint": ("--pylint",),
 }
 
 

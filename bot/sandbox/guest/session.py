@@ -229,6 +229,8 @@ def _described(error: BaseException) -> str:
     # pytest's error for a conftest.py holds the cause, in older versions as an exc_info.
     cause = getattr(error, "cause", None) or getattr(error, "excinfo", (None, None))[1]
     if cause is None:
-        return " ".join(str(error).split()) or type(error).__name__
+        # Of a wrong option pytest's parser prints its whole usage, and the files it read the option from.
+        text = str(error).rpartition("error: ")[2].partition("\n  inifile:")[0]
+        return " ".join(text.split()) or type(error).__name__
     path = os.path.basename(str(getattr(error, "path", ""))) or "conftest.py"
     return f"{path}: {type(cause).__name__}: {cause}"
