@@ -68,6 +68,8 @@ class Tracer:
         os.environ["COVERAGE_CORE"] = "ctrace"
         self._coverage = coverage.Coverage(branch=True, data_file=None, config_file=False, include=real)
         self._coverage.set_option("run:disable_warnings", list(_SILENT))
+        # In coverage 6 only this makes the exclusions ready that the analysis needs.
+        self._coverage.get_exclude_list()
         self._files = dict(self._readable(tree, real))
         self._caches: list[Any] = []
         self._stack: list[str] = [""]
