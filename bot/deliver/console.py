@@ -11,7 +11,7 @@ from rich.text import Text
 
 from bot.deliver.bars import Bars, Row
 from bot.deliver.paragraph import Paragraph
-from bot.deliver.wording import Evidence, clean, evidence, line_list, on_base, plural, rejections
+from bot.deliver.wording import Evidence, all_on_base, clean, evidence, line_list, on_base, plural, rejections
 from bot.domain import MutantOutcome, MutationDelta, RunReport, Skipped, SuspectedBug, TargetReport
 
 _STYLES = {
@@ -131,8 +131,13 @@ def _target(report: TargetReport) -> Iterator[ConsoleRenderable]:
     if report.suite is not None:
         verb = "new file" if report.suite.is_new else "extends"
         yield Paragraph(f"{verb} {clean(report.suite.path)}", style="dim")
-    for proof in evidence(report):
-        yield from _proof(proof)
+    proofs = evidence(report)
+    outcomes = {proof.on_base for proof in proofs}
+    alike = len(proofs) > 1 and len(outcomes) == 1
+    if alike and all_on_base(proofs[0].on_base):
+        yield Paragraph(all_on_base(proofs[0].on_base), "dim")
+    for proof in proofs:
+        yield from _proof(proof, with_base=not alike)
     rows = _measures(report)
     if rows:
         yield Text()
@@ -140,7 +145,7 @@ def _target(report: TargetReport) -> Iterator[ConsoleRenderable]:
     yield from _left_out(report)
 
 
-def _proof(proof: Evidence) -> Iterator[ConsoleRenderable]:
+def _proof(proof: Evidence, *, with_base: bool) -> Iterator[ConsoleRenderable]:
     """Yield a proposed test and what it proves."""
     name = Text("  + ", style="green")
     name.append(proof.name, style="default")
@@ -154,7 +159,7 @@ def _proof(proof: Evidence) -> Iterator[ConsoleRenderable]:
         more = len(proof.kills) - _KILLS_SHOWN
         shown = ", ".join(proof.kills[:_KILLS_SHOWN]) + (f" and {more} more" if more > 0 else "")
         parts.append(f"kills {plural(len(proof.kills), 'mutant')}: {shown}")
-    if on_base(proof.on_base):
+    if with_base and on_base(proof.on_base):
         parts.append(on_base(proof.on_base))
     if parts:
         yield Paragraph("; ".join(parts), "dim", 6)

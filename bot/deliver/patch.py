@@ -71,7 +71,7 @@ def apply(report: RunReport, root: Path) -> tuple[str, ...]:
         for file in staged:
             file.temporary.replace(file.final)
     except OSError as error:
-        raise UsageError(
+        raise TestforgeError(
             f"The tests could not be written to {str(root)!r}: {error.strerror or error}."
         ) from None
     finally:

@@ -118,7 +118,16 @@ def on_base(outcome: str | None) -> str:
     return {
         "passed": "passes on base, so it guards against regression",
         "failed": "fails on base, so it shows the change",
-        "error": "cannot run on base, so it shows the change",
+        "error": "does not run on base, for it needs the change",
+    }.get(outcome or "", "")
+
+
+def all_on_base(outcome: str | None) -> str:
+    """Return the same of all proposed tests of a file."""
+    return {
+        "passed": "all pass on base, so they guard against regression",
+        "failed": "all fail on base, so they show the change",
+        "error": "none runs on base, for they need the change",
     }.get(outcome or "", "")
 
 

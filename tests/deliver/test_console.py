@@ -112,6 +112,13 @@ def test_no_line_is_wider_than_the_terminal(width):
     assert max(map(len, text.splitlines())) <= width
 
 
+def test_what_all_tests_do_on_base_is_said_once():
+    rows = tuple(Judgement(f"t.py::test_{name}", None, on_base="failed") for name in "abc")
+    text = plain(run_report(targets=(target_report(ledger=rows),)))
+    assert text.count("on base") == 1
+    assert "  all fail on base, so they show the change\n" in text
+
+
 def test_suspected_bugs_come_before_the_targets():
     text = plain(run_report(targets=(target_report(suspected_bugs=()), target_report())))
     assert text.index("Suspected bug") < text.index(PATH)
