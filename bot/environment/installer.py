@@ -104,10 +104,17 @@ class Installer:
         Raises:
             InstallationError: It cannot be done.
         """
-        words = ["pip", "install", "--python", python, "--target", f"{self.place}/overlay", *arguments]
+        target = ["--target", f"{self.place}/overlay", "--compile-bytecode"]
+        words = ["pip", "install", "--python", python, *target, *arguments]
         failure = self._uv_run(words, f"uv pip install {shlex.join(arguments)}")
         if failure is not None:
             raise failure.error()
+
+    def compile(self) -> None:
+        """Compile what is installed: later nothing can be written there, and each command would do it again."""
+        words = [self.python, "-m", "compileall", "-q", "-j", "0", f"{self.place}/venv/lib"]
+        # That a package has files which do not compile (templates, other versions' syntax) is no failure.
+        self.box.run(words, timeout_s=LIMITS.timeout_s)
 
     def shell(self, command: str) -> Failure | None:
         """Run a command of the configuration with the environment active; returns what went wrong, if anything."""
@@ -140,8 +147,6 @@ def installing(tree: Path, place: Path, python: Python, mounts: Sequence[Path] =
         **indexes.variables,
         "UV_CACHE_DIR": str(cache),
         "UV_PYTHON_DOWNLOADS": "never",
-        # Code runs later where nothing can be written: compiled once here, it starts faster each time.
-        "UV_COMPILE_BYTECODE": "1",
         **_versions_without_git(tree),
     }
     with ProcessSandboxes().open(tree, host_python, LIMITS, network=True, writable=(place, cache)) as box:

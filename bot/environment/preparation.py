@@ -153,6 +153,7 @@ def _make(
         _install_for_tests(installer, wanted, extras, notes)
         _run_setup(installer, setup, additions)
         _install_tools(installer)
+        installer.compile()
     return {"notes": notes}
 
 
