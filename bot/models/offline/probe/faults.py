@@ -45,9 +45,13 @@ _UNARY = {ast.UAdd: "+", ast.USub: "-", ast.Invert: "~", ast.Not: "not"}
 
 
 class Fault:
-    """`source[start:end]` replaced by `text`; `scope` is the outermost function that holds it, None at import."""
+    """`source[start:end]` replaced by `text`.
 
-    __slots__ = ("end", "line", "number", "scope", "start", "text", "what")
+    `scope` is the outermost function that holds it, None at import; `line` is where it is, `reached` the first line
+    of the statement that holds it, by which one sees whether a case reaches it.
+    """
+
+    __slots__ = ("end", "line", "number", "reached", "scope", "start", "text", "what")
 
     def __init__(self, start: int, end: int, text: str, line: int, what: str, scope: Scope | None) -> None:
         self.start = start
@@ -57,6 +61,7 @@ class Fault:
         self.what = what
         self.scope = scope
         self.number = 0
+        self.reached = line
 
 
 class Scope:
@@ -104,17 +109,24 @@ def find(source: str, tree: ast.Module) -> list[Fault]:
     """Return the faults that can be made in a module, in the order of its text."""
     text = Text(source)
     found: list[Fault] = []
-    for node, scope in _walk(tree, None, ()):
-        found.extend(_of_node(node, scope, text))
+    for node, scope, line in _walk(tree, None, (), 1):
+        for fault in _of_node(node, scope, text):
+            fault.reached = line
+            found.append(fault)
     found.sort(key=lambda fault: (fault.start, fault.what, fault.text))
     for number, fault in enumerate(found):
         fault.number = number
     return found
 
 
-def _walk(node: Any, scope: Scope | None, classes: tuple[Any, ...]) -> Iterator[tuple[Any, Scope | None]]:
-    """Yield every node with its scope; annotations are left out, and so are functions' decorators and defaults
-    from the function's own scope, since they are evaluated outside of it."""
+def _walk(
+    node: Any, scope: Scope | None, classes: tuple[Any, ...], line: int
+) -> Iterator[tuple[Any, Scope | None, int]]:
+    """Yield every node with its scope and the line of the statement that holds it.
+
+    Annotations are left out. A function's decorators and defaults belong to the scope around it, where they are
+    evaluated; a handler belongs to its `try`.
+    """
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "type_comment", "type_params"):
             continue
@@ -124,9 +136,10 @@ def _walk(node: Any, scope: Scope | None, classes: tuple[Any, ...]) -> Iterator[
             inner = scope
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and scope is None and name == "body":
                 inner = Scope(node, classes)
-            yield child, inner
+            place = child.lineno if isinstance(child, ast.stmt) else line
+            yield child, inner, place
             shells = (*classes, child) if isinstance(child, ast.ClassDef) and inner is None else classes
-            yield from _walk(child, inner, shells)
+            yield from _walk(child, inner, shells, place)
 
 
 def _of_node(node: Any, scope: Scope | None, text: Text) -> Iterator[Fault]:
@@ -254,11 +267,6 @@ def compiled(source: Text, fault: Fault, path: str, flags: int) -> CodeType | No
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     return code
-
-
-def changed(source: Text, fault: Fault) -> str:
-    """Return the whole faulty source."""
-    return source.source[: fault.start] + fault.text + source.source[fault.end :]
 
 
 def codes(code: CodeType) -> Iterator[CodeType]:

@@ -6,7 +6,6 @@ import os
 import resource
 import signal
 import sys
-import tempfile
 from typing import Any
 
 _REFUSED = (
@@ -18,15 +17,16 @@ _REFUSED = (
     "time.sleep", "builtins.input", "builtins.breakpoint", "threading.", "_thread.start", "cpython.run_",
 )  # fmt: skip
 MEMORY_BYTES = 3 << 30
-WALL_SECONDS = 2.0
+_BEAT_SECONDS = 0.25
+_BEATS = 2
 
 
-class Refused(BaseException):
+class RefusedError(BaseException):
     """The code tried to leave the probe: the case is dropped."""
 
 
-class Overdue(BaseException):
-    """The safety net of wall time was hit: something ran on where no step is counted."""
+class OverdueError(BaseException):
+    """The safety net of processor time was hit: something ran on where no step is counted."""
 
 
 class Guard:
@@ -35,16 +35,38 @@ class Guard:
     def __init__(self) -> None:
         self.armed = False
         self.touched = ""
-        self.home = os.path.realpath(tempfile.gettempdir()) + os.sep
+        self.beats = 0
 
     def install(self) -> None:
         """Install the audit hook and the limits; they stay for the process's life."""
         sys.addaudithook(self._hook)
-        signal.signal(signal.SIGALRM, _overdue)
+        self.watch_time()
         soft, hard = resource.getrlimit(resource.RLIMIT_AS)
         limit = MEMORY_BYTES if hard == resource.RLIM_INFINITY else min(MEMORY_BYTES, hard)
         if soft == resource.RLIM_INFINITY or soft > limit:
             resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+
+    def watch_time(self) -> None:
+        """Start the net of processor time, which a forked process does not inherit."""
+        signal.signal(signal.SIGPROF, self._beat)
+        signal.setitimer(signal.ITIMER_PROF, _BEAT_SECONDS, _BEAT_SECONDS)
+
+    @staticmethod
+    def leave_time() -> None:
+        """Stop the net: at its very end the interpreter could not take a signal any more."""
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+    def arm(self) -> None:
+        """Guard what runs from here on."""
+        self.touched = ""
+        self.beats = 0
+        self.armed = True
+
+    def _beat(self, *_: Any) -> None:
+        self.beats += 1
+        if self.armed and self.beats > _BEATS:
+            self.beats = -4 * _BEATS  # time to clean up; if the code swallowed it, it comes again
+            raise OverdueError
 
     def _hook(self, event: str, args: tuple[Any, ...]) -> None:
         if not self.armed:
@@ -53,7 +75,7 @@ class Guard:
             self._open(args)
         elif event.startswith(_REFUSED):
             self.touched = event
-            raise Refused(event)
+            raise RefusedError(event)
 
     def _open(self, args: tuple[Any, ...]) -> None:
         path, mode, flags = (*args, None, None, None)[:3]
@@ -61,17 +83,8 @@ class Guard:
         writes = writes or (isinstance(flags, int) and bool(flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)))
         if writes:
             self.touched = "open"
-            raise Refused("open")
+            raise RefusedError("open")
         if isinstance(path, int) or not str(path).endswith(
             (".py", ".pyc", ".json", ".mo", ".txt", ".toml", ".so")
         ):
             self.touched = "read"
-
-
-def _overdue(*_: Any) -> None:
-    raise Overdue
-
-
-def alarm(seconds: float) -> None:
-    """Set the safety net of wall time; 0 takes it away."""
-    signal.setitimer(signal.ITIMER_REAL, seconds)

@@ -42,7 +42,7 @@ FUNCTIONS = {
 }
 ANY = [
     "1", "'abc'", "[1, 2, 3]", "None", "0", "''", "{'a': 1}", "(1, 2)", "2", "lambda x: x", "'hello world'", "1.5", "[]",
-    "[3, 1, 2]", "-1", "['a', 'b', 'c']", "len", "lambda x, y: x + y", "True", "[(1, 'a'), (2, 'b')]", "'a'", "lambda: 1",
+    "[3, 1, 2]", "-1", "['a', 'b', 'c']", "len", "lambda x, y: x + y", "True", "[(1, 'a'), (2, 'b')]", "'a'", "iter([1, 2, 3])", "lambda: 1",
 ]  # fmt: skip
 _BY_NAME: list[tuple[str, list[str]]] = [
     (r"^(binop|op|reducer|combine)|_op$", FUNCTIONS[2]),
@@ -52,7 +52,7 @@ _BY_NAME: list[tuple[str, list[str]]] = [
     (r"^(n|i|k|num|count|size|length|width|index|idx|start|stop|end|step|depth|level|limit|maxsize|maxlen|"
      r"max\w*|min\w*|digits|ndigits|precision|position|pos|offset|amount|total|number|ttl|age|seconds|times)$", INTS),
     (r"^(seqs?|sequences?|iterables?|items|elements|values|lst|coll|collection|data|args|it|xs|array|rows|words)$",
-     [*LISTS, "'abc'", "(1, 2)", "range(5)"]),
+     [*LISTS[:6], "iter([1, 2, 3])", *LISTS[6:], "'abc'", "(1, 2)", "range(5)", "iter([1, 1])", "iter([])"]),
     (r"^(d|dct|dict|mapping|map|kwargs|options|params|config|attrs)$", DICTS),
     (r"^(text|txt|string|s|str|word|name|title|label|phrase|sentence|line|term|content|body|message|msg|input|"
      r"source|src|column|path|filename|url|version|prefix|suffix|token|tag|letter|format|fmt|char|pattern|sep|"
@@ -114,6 +114,9 @@ _NAMED: dict[str, list[str]] = {
 }
 
 
+_DEFINITIONS = (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef, ast.Import, ast.ImportFrom)
+
+
 class Inputs:
     """Fills the pools of a module's parameters."""
 
@@ -159,6 +162,8 @@ class Inputs:
             near = self.constants.get(op.subject, [])
             for param in op.params:
                 self._fill(param, near)
+            if op.receiver and "{0}" in op.form and len(op.params) == 1 and " {0}" in op.form + " ":
+                op.params[0].pool = unique(["@" + op.receiver, *op.params[0].pool[:12]])
 
     def _fill(self, param: Param, near: list[str]) -> None:
         told = self.texts_for(param.annotation) if param.annotation is not None else []
@@ -350,15 +355,15 @@ def constants_of(node: Any, deep: bool = True) -> list[str]:
                     compared.extend(_NAMED[leaf.id][:3])
         elif isinstance(child, ast.Constant) and id(child) not in docs:
             others.extend(_around(child.value))
-    return unique([*compared, *others])[:60]
+    return unique([*compared, *others])[: 60 if deep else 200]
 
 
 def _shallow(tree: ast.Module) -> list[ast.AST]:
+    """Return the nodes of a module's own statements: tables, and calls that fill them."""
     found: list[ast.AST] = []
     for node in tree.body:
-        if not isinstance(
-            node, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef, ast.Import, ast.ImportFrom, ast.Expr)
-        ):
+        text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if not text and not isinstance(node, _DEFINITIONS):
             found.extend(ast.walk(node))
     return found
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FunctionType
 from typing import Any
 
-from . import faults
+from . import faults, guard
 from .faults import Fault
 from .loading import Woven
 from .programs import Case
@@ -19,6 +19,7 @@ from .running import Runner
 PROCESSES = 2
 KILLERS_WANTED = 5
 CASES_PER_FAULT = 40
+CASES_AT_IMPORT = 400
 
 
 class Judge:
@@ -36,22 +37,25 @@ class Judge:
         """Return, by fault number, the indexes of cases that show it (at most `KILLERS_WANTED`)."""
         order = list(wanted)
         results: dict[int, list[int]] = {}
-        for row in in_processes(order, lambda fault: self._try(fault, cases)):
+        for row in in_processes(order, lambda fault: self._try(fault, cases), self.runner.guard):
             results[row[0]] = row[1]
         return results
 
     def _try(self, fault: Fault, cases: Sequence[Case]) -> list[Any]:
-        reaching = [i for i, case in enumerate(cases) if fault.scope is None or fault.line in case.lines]
+        early = self.at_import(fault)
+        reaching = [i for i, case in enumerate(cases) if early or fault.reached in case.lines]
+        most = CASES_AT_IMPORT if early else CASES_PER_FAULT
         killers: list[int] = []
+        self.runner.overdue = False
         undo = self.put_in(fault)
         if undo is None:
             return [fault.number, reaching[:1]]
         try:
-            for index in reaching[:CASES_PER_FAULT]:
+            for index in reaching[:most]:
                 case = cases[index]
                 if self.runner.differs(case, case.outcome, case.steps * 8 + 3000):
                     killers.append(index)
-                    if len(killers) >= KILLERS_WANTED:
+                    if len(killers) >= KILLERS_WANTED or self.runner.overdue:
                         break
         finally:
             undo()
@@ -61,7 +65,7 @@ class Judge:
 
     def put_in(self, fault: Fault) -> Callable[[], None] | None:
         """Make the module faulty; return what undoes it, or None if the fault shows at import already."""
-        if fault.scope is not None and not self._ran_at_import(fault):
+        if not self.at_import(fault):
             code = faults.compiled(self.text, fault, self.woven.path, self.flags)
             if code is None:
                 return _nothing
@@ -70,8 +74,9 @@ class Judge:
                 return undo
         return self._execute_anew(fault)
 
-    def _ran_at_import(self, fault: Fault) -> bool:
-        return fault.line in self.woven.import_lines
+    def at_import(self, fault: Fault) -> bool:
+        """Whether a fault can show while the module is imported: any case may then show it."""
+        return fault.scope is None or fault.reached in self.woven.import_lines
 
     def _swap(self, code: CodeType) -> Callable[[], None] | None:
         if not self.functions:
@@ -95,9 +100,8 @@ class Judge:
 
     def _execute_anew(self, fault: Fault) -> Callable[[], None] | None:
         real = self.runner.module
-        source = faults.changed(self.text, fault)
         try:
-            new = self.woven.execute(source, self.runner.record)
+            new = self.woven.execute(fault, self.runner.record)
         except BaseException:
             self.woven.put_back(real)
             return None
@@ -115,7 +119,7 @@ def _nothing() -> None:
 
 
 def in_processes(
-    items: Sequence[Any], work: Callable[[Any], Any], processes: int = PROCESSES
+    items: Sequence[Any], work: Callable[[Any], Any], watch: guard.Guard, processes: int = PROCESSES
 ) -> Iterator[Any]:
     """Yield `work(item)` for every item, computed in forked processes with a fixed partition, in the items' order.
 
@@ -123,7 +127,7 @@ def in_processes(
     """
     results: dict[int, Any] = {}
     shares = [list(range(start, len(items), processes)) for start in range(processes)]
-    readers = [(share, _start(share, items, work)) for share in shares if share]
+    readers = [(share, _start(share, items, work, watch)) for share in shares if share]
     while readers:
         again = []
         for share, (pid, reader) in readers:
@@ -137,13 +141,15 @@ def in_processes(
             os.waitpid(pid, 0)
             rest = share[done + 1 :]
             if done < len(share) and rest:
-                again.append((rest, _start(rest, items, work)))
+                again.append((rest, _start(rest, items, work, watch)))
         readers = again
     for index in sorted(results):
         yield results[index]
 
 
-def _start(share: list[int], items: Sequence[Any], work: Callable[[Any], Any]) -> tuple[int, int]:
+def _start(
+    share: list[int], items: Sequence[Any], work: Callable[[Any], Any], watch: guard.Guard
+) -> tuple[int, int]:
     reader, writer = os.pipe()
     sys.stdout.flush()
     pid = os.fork()
@@ -152,6 +158,7 @@ def _start(share: list[int], items: Sequence[Any], work: Callable[[Any], Any]) -
         return pid, reader
     try:
         os.close(reader)
+        watch.watch_time()
         with os.fdopen(writer, "w", encoding="utf-8") as stream:
             for index in share:
                 stream.write(json.dumps(work(items[index])) + "\n")

@@ -8,10 +8,10 @@ import importlib.machinery
 import importlib.util
 import sys
 from collections.abc import Sequence
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
-from . import watching
+from . import faults, watching
 
 
 class _Loader(importlib.machinery.SourceFileLoader):
@@ -66,6 +66,7 @@ class Woven:
         self.record = record
         self.import_lines: frozenset[int] = frozenset()
         self.imported: frozenset[int] = frozenset()
+        self.pieces: list[tuple[int, int, CodeType]] = []
         self.inside_functions = _inside_functions(self.tree)
 
     def load(self) -> ModuleType:
@@ -73,19 +74,39 @@ class Woven:
         sys.meta_path.insert(0, _Finder(self))
         return importlib.import_module(self.name)
 
-    def execute(self, source: str, record: watching.Record) -> ModuleType:
-        """Execute another source as the module and put it in the module's place. Raises what it raises."""
+    def _pieces(self) -> list[tuple[int, int, CodeType]]:
+        """Return the module's top-level statements: where each starts and ends in the text, and its ticking code."""
+        if not self.pieces:
+            text = faults.Text(self.source)
+            for node in self.tree.body:
+                first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+                start, end = text.offset(first, 0), text.end(node)
+                self.pieces.append((start, end, self._piece(self.source[start:end], first)))
+        return self.pieces
+
+    def _piece(self, text: str, first: int) -> CodeType:
+        tree = watching.tick(ast.parse("\n" * (first - 1) + text))
+        code: CodeType = compile(tree, self.path, "exec", flags=faults.flags_of(self.tree), dont_inherit=True)
+        return code
+
+    def execute(self, fault: faults.Fault, record: watching.Record) -> ModuleType:
+        """Execute the faulty source as the module and put it in the module's place. Raises what it raises."""
+        codes = []
+        for start, end, code in self._pieces():
+            if start <= fault.start and fault.end <= end:
+                text = self.source[start : fault.start] + fault.text + self.source[fault.end : end]
+                code = self._piece(text, self.source.count("\n", 0, start) + 1)
+            codes.append(code)
         spec = importlib.util.find_spec(self.name)
         if spec is None:
             raise ImportError(self.name)
-        tree = watching.tick(ast.parse(source))
         module = importlib.util.module_from_spec(spec)
         vars(module).update(watching.hooks(record))
         vars(module)["__tf_Never__"] = _NeverError
         record.clear(2_000_000)
-        code = compile(tree, self.path, "exec", dont_inherit=True)
         self.put_back(module)
-        exec(code, vars(module))
+        for code in codes:
+            exec(code, vars(module))
         return module
 
     def put_back(self, module: ModuleType) -> None:

@@ -4,13 +4,28 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import sys
+import traceback
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from . import choosing, examples, faults, guard, inputs, judging, printing, proving, search, surface, watching
+from . import (
+    choosing,
+    examples,
+    faults,
+    guard,
+    inputs,
+    judging,
+    printing,
+    proving,
+    pursuit,
+    search,
+    surface,
+    watching,
+)
 from .loading import Woven
 from .programs import Case
 from .running import Runner
@@ -23,6 +38,7 @@ def main(arguments: Sequence[str]) -> int:
     if "prove" in arguments[1:]:
         out.write(json.dumps(proving.answer(job)))
         out.flush()
+        guard.Guard.leave_time()
         return 0
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)
@@ -31,7 +47,13 @@ def main(arguments: Sequence[str]) -> int:
     sys.argv = [job["module"]]
     Exploration(job, arguments[0], out).run()
     out.flush()
+    guard.Guard.leave_time()
     return 0
+
+
+def _tell(kind: Any, error: Any, trace: Any) -> None:
+    """Print what ended the probe on the real stderr, which the probed code does not see."""
+    traceback.print_exception(kind, error, trace, file=sys.__stderr__)
 
 
 class Exploration:
@@ -50,6 +72,9 @@ class Exploration:
         self.guard.install()
         module = self.woven.load()
         self.runner = Runner(module, self.woven.tree, self.woven.path, self.record, self.guard)
+        sys.stdout = sys.stderr = self.runner.sink
+        sys.excepthook = _tell
+        self.runner.reseeds = "random" in self.woven.source
         self.surface = surface.Surface(module, self.woven.source, self.woven.tree)
         for owner in self.surface.owners:
             self.runner.views[owner.cls.__name__] = owner.views
@@ -74,10 +99,24 @@ class Exploration:
         self.search.vary(self.job.get("variants", 6000))
 
     def _judge(self) -> tuple[dict[int, list[int]], list[faults.Fault], list[Case]]:
+        """Judge the corpus, pursue what is left alive, and judge the cases found on the way."""
         found = faults.find(self.woven.source, self.woven.tree)
-        cases = sorted(self.search.corpus, key=lambda case: (choosing.cost_of(case), case.key))
         judge = judging.Judge(self.woven, self.runner, found)
+        cases = sorted(self.search.corpus, key=lambda case: (choosing.cost_of(case), case.key))
         kills = judge.kills(found, cases)
+        later = [fault for fault in found if not judge.at_import(fault)]
+        chase = pursuit.Pursuit(self.search, self.runner, judge, self.job["seed"])
+        for _ in range(self.job.get("rounds", 2)):
+            alive = [fault for fault in found if not kills.get(fault.number)]
+            start = len(self.search.corpus)
+            chase.go(alive, self.job.get("batches", 3))
+            new = self.search.corpus[start:]
+            if not new:
+                break
+            more = judge.kills(later, new)
+            for number, killers in more.items():
+                kills.setdefault(number, []).extend(len(cases) + index for index in killers)
+            cases += new
         return kills, found, cases
 
     def _print(
@@ -103,6 +142,10 @@ class Exploration:
             "corpus": len(self.search.corpus),
             "chosen": len(chosen),
             "steps": self.record.total,
+            "seconds": [
+                round(sum(resource.getrusage(who)[:2]), 2)
+                for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+            ],
             "alive": [
                 f"{f.line}: {f.what} in {f.scope.name if f.scope else 'module'}"
                 for f in found

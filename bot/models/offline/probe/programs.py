@@ -143,6 +143,7 @@ class Case:
         self.steps = 0
         self.cost = 0.0
         self._size = 0
+        self.unbound = ""
 
     @property
     def key(self) -> tuple[str, ...]:

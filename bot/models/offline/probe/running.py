@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import builtins
-import contextlib
 import io
 import itertools
 import math
 import random
+import re
+import sys
 import traceback
 from types import CodeType, GeneratorType, ModuleType
 from typing import Any
@@ -41,6 +42,14 @@ IMPORTS = {
     "SimpleNamespace": "from types import SimpleNamespace",
 }
 ITERATED = 60
+_LEFT = (
+    watching.TooManySteps,
+    guard.RefusedError,
+    guard.OverdueError,
+    SystemExit,
+    KeyboardInterrupt,
+    GeneratorExit,
+)
 _SMALL = (int, str, bytes, float, bool, type(None), tuple)
 _LAZY = (GeneratorType, map, filter, zip, enumerate, reversed)
 
@@ -75,12 +84,13 @@ class Then:
 class Outcome:
     """What a case gave: `then` for its last step, `checks` as (expression, Then) pairs."""
 
-    __slots__ = ("checks", "leaves", "output", "then", "warned")
+    __slots__ = ("checks", "lazy", "leaves", "output", "then", "warned")
 
     def __init__(self, then: Then | None, checks: list[tuple[str, Then]]) -> None:
         self.then = then
         self.checks = checks
         self.leaves = False
+        self.lazy = False
         self.output = ""
         self.warned = False
 
@@ -139,13 +149,21 @@ class State:
 
 
 class Sink(io.StringIO):
-    """Takes what the code prints, up to a bound."""
+    """Takes what the code prints, up to a bound; stands in for stdout and stderr all the time."""
 
     def write(self, text: str) -> int:
         """Keep the start of what is printed."""
         if self.tell() < 4000:
             super().write(text[:4000])
         return len(text)
+
+    def taken(self) -> str:
+        """Return what was printed since the last call."""
+        text = self.getvalue() if self.tell() else ""
+        if text:
+            self.seek(0)
+            self.truncate()
+        return text
 
 
 class Runner:
@@ -158,6 +176,10 @@ class Runner:
         self.path = path
         self.record = record
         self.guard = watch
+        self.sink = Sink()
+        self.reseeds = True
+        self.overdue = False
+        self.iterating = False
         self.defined = _defined(tree)
         self.raises = _raise_lines(tree)
         self.compiled: dict[tuple[str, str], CodeType] = {}
@@ -229,48 +251,40 @@ class Runner:
         """Run a case and tell what it gave. Raises InvalidCaseError if it cannot be a test."""
         record = self.record
         texts = [step.text for step in case.given]
-        sink = Sink()
-        random.seed(0)
-        record.clear()
-        record.marks.clear()
-        self.guard.touched = ""
-        outcome: Outcome | None = None
+        self._start(watching.STEP_LIMIT)
         try:
             space = self.space([*texts, case.when.text])
-            with contextlib.redirect_stdout(sink), contextlib.redirect_stderr(sink):
-                guard.alarm(guard.WALL_SECONDS)
-                self.guard.armed = True
-                for step in case.given:
-                    exec(self.code(step.text, "exec"), space)
-                before = self._views_before(case, space)
-                record.marks.clear()
-                entered = dict(record.hits)
-                then = self._when(case, space)
-                checks = self._checks(space, then, before)
-                outcome = Outcome(then, checks)
-                case.lines = frozenset(record.hits)
-                case.features = self._features(record, then, entered)
-                case.steps = record.steps
-        except (
-            watching.TooManySteps,
-            guard.Refused,
-            guard.Overdue,
-            SystemExit,
-            KeyboardInterrupt,
-            GeneratorExit,
-        ) as error:
+            self.guard.arm()
+            for step in case.given:
+                exec(self.code(step.text, "exec"), space)
+            before = self._views_before(case, space)
+            record.marks.clear()
+            entered = dict(record.hits)
+            then = self._when(case, space)
+            checks = self._checks(case, space, then, before)
+            outcome = Outcome(then, checks)
+            case.lines = frozenset(record.hits)
+            case.features = self._features(record, then, entered)
+            case.steps = record.steps
+        except _LEFT as error:
             raise InvalidCaseError(type(error).__name__) from None
         except Exception as error:
             raise InvalidCaseError(f"{type(error).__name__}: {error}") from None
         finally:
             self.guard.armed = False
-            guard.alarm(0)
             leaves = self.state.restore()
         if self.guard.touched:
             raise InvalidCaseError("touched " + self.guard.touched)
         outcome.leaves = leaves
-        outcome.output = sink.getvalue()
+        outcome.lazy = self.iterating
+        outcome.output = self.sink.taken()
         return outcome
+
+    def _start(self, limit: int) -> None:
+        self.record.clear(limit)
+        self.sink.taken()
+        if self.reseeds:
+            random.seed(0)
 
     @staticmethod
     def _features(record: watching.Record, then: Then | None, entered: dict[int, int]) -> frozenset[Any]:
@@ -282,12 +296,11 @@ class Runner:
                 found.add((line, "x", 1 if count == 1 else 2 if count == 2 else 3))
         if then is not None:
             found.add((then.kind, then.type, then.text[:1] in "'\"" and len(then.text) < 3))
-            if then.kind == "raises":
-                found.add((then.type, then.message[:12]))
         return frozenset(found)
 
     def _when(self, case: Case, space: dict[str, Any]) -> Then | None:
         text = case.when.text
+        self.iterating = False
         try:
             if case.when.statement:
                 exec(self.code(text, "exec"), space)
@@ -326,11 +339,13 @@ class Runner:
             or (kind.__module__ == "itertools" and hasattr(value, "__next__"))
             or (hasattr(value, "__next__") and "iterator" in kind.__name__)
         ):
-            items = list(itertools.islice(value, ITERATED + 1))
-            told = self.teller.text(items) if len(items) <= ITERATED else None
+            self.iterating = True
+            items = _items(value)
+            self.iterating = False
+            told = self.teller.text(items) if items is not None else None
             if told is not None:
                 return self._literal(Then("items", told, kind.__name__, value=items))
-            return Then("holds", "iter(result) is result", kind.__name__, value=value)
+            return Then("holds", "", kind.__name__, value=value)
         own = [
             name for name in space if name not in self.defined and name not in IMPORTS and name != "result"
         ]
@@ -378,6 +393,7 @@ class Runner:
 
     def _checks(
         self,
+        case: Case,
         space: dict[str, Any],
         then: Then | None,
         before: dict[str, tuple[str, str, str, str]],
@@ -386,7 +402,7 @@ class Runner:
         checks: list[tuple[str, Then]] = []
         for text, key in before.items():
             after = self._look(text, space)
-            if after is not None and after.key != key:
+            if after is not None and (after.key != key or (case.unbound and _about(text, case.unbound))):
                 checks.append((text, after))
         if not checks and (then is None or (then.kind == "holds" and not then.text)):
             for text in before:
@@ -394,7 +410,7 @@ class Runner:
                 if after is not None:
                     checks.append((text, after))
                     break
-        return checks[:4]
+        return checks[:7]
 
     def _look(self, text: str, space: dict[str, Any]) -> Then | None:
         try:
@@ -417,27 +433,22 @@ class Runner:
 
     def differs(self, case: Case, outcome: Outcome, limit: int) -> bool:
         """Whether the case, as a test that asserts this outcome, fails on the module as it is now."""
-        record = self.record
-        record.clear(limit)
-        random.seed(0)
-        self.guard.touched = ""
-        sink = Sink()
+        self._start(limit)
         try:
-            texts = [step.text for step in case.given]
-            space = self.space([*texts, case.when.text])
-            with contextlib.redirect_stdout(sink), contextlib.redirect_stderr(sink):
-                guard.alarm(guard.WALL_SECONDS)
-                self.guard.armed = True
-                for step in case.given:
-                    exec(self.code(step.text, "exec"), space)
-                return not self._same_then(case, outcome.then, space) or any(
-                    not self._matches(then, self._eval(text, space), space) for text, then in outcome.checks
-                )
+            space = self.space([*(step.text for step in case.given), case.when.text])
+            self.guard.arm()
+            for step in case.given:
+                exec(self.code(step.text, "exec"), space)
+            return not self._same_then(case, outcome.then, space) or any(
+                not self._matches(then, self._eval(text, space), space) for text, then in outcome.checks
+            )
+        except guard.OverdueError:
+            self.overdue = True
+            return True
         except BaseException:
             return True
         finally:
             self.guard.armed = False
-            guard.alarm(0)
             self.state.restore()
 
     def _eval(self, text: str, space: dict[str, Any]) -> Any:
@@ -454,8 +465,6 @@ class Runner:
                     exec(self.code(text, "exec"), space)
                 else:
                     value = eval(self.code(text, "eval"), space)
-                    if hasattr(value, "__next__"):
-                        list(itertools.islice(value, ITERATED))
             except Exception as error:
                 told = type(error).__name__ == then.type.rsplit(".", 1)[-1]
                 return told and (not then.message or str(error) == then.message)
@@ -470,13 +479,28 @@ class Runner:
                 return bool(self._eval(then.text, {**space, "result": value}))
             return type(value).__name__ == then.type
         if then.kind == "items":
-            value = list(itertools.islice(value, ITERATED + 1))
+            value = _items(value)
         expected = then.value if then.literal else self._eval(then.text, {})
         if expected is None or expected is True or expected is False:
             return value is expected
         if then.kind == "approx":
             return _close(value, expected)
         return bool(value == expected)
+
+
+def _items(value: Any) -> list[Any] | None:
+    """Return an iterator's items; None if there are many, or they grow without end."""
+    items: list[Any] = []
+    for item in itertools.islice(value, ITERATED + 1):
+        items.append(item)
+        if sys.getsizeof(item) > 4096:
+            return None
+    return items if len(items) <= ITERATED else None
+
+
+def _about(text: str, name: str) -> bool:
+    """Whether a view looks at the object of this name."""
+    return re.search(rf"\b{name}\b", text) is not None
 
 
 def _close(value: Any, expected: Any) -> bool:

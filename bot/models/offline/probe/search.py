@@ -31,6 +31,7 @@ class Search:
         self.movers: dict[str, list[Step]] = {}
         self.by_op: dict[str, list[Case]] = {}
         self.tried = 0
+        self.hints: dict[type, list[Any]] = {}
 
     # ------------------------------------------------------------ trying
 
@@ -49,6 +50,15 @@ class Search:
             return None
         if then is not None and then.kind == "raises" and not then.deliberate and then.type in ACCIDENTS:
             return None
+        if outcome.lazy:  # an iterator that raises when it is iterated over
+            step = case.when
+            form = f"list({step.form})"
+            return self.attempt(
+                Case(
+                    case.subject, case.given, Step(form, step.args, step.op, "", step.receiver), case.origin
+                ),
+                keep,
+            )
         case.outcome = outcome
         new = case.features - self.known
         opaque = then is not None and then.kind == "holds" and not then.text
@@ -73,8 +83,10 @@ class Search:
         if owner is not None:
             bound = (*case.given, case.when.bound(self._free(owner.variable, case)))
             name = bound[-1].target
-            for view in owner.views[:8]:
-                self.attempt(Case(case.subject, bound, Step(view, receiver=name), case.origin), keep=True)
+            if owner.views:
+                shown = Case(case.subject, bound, Step(owner.views[0], receiver=name), case.origin)
+                shown.unbound = name
+                self.attempt(shown, keep=case.origin == "example")
         elif callable(value) and not isinstance(value, type):
             name = self._free("decorated", case)
             bound = (*case.given, case.when.bound(name))
@@ -187,11 +199,14 @@ class Search:
 
     def vary(self, budget: int) -> None:
         """Vary cases of the corpus, the recent and short ones more often, for so many attempts."""
+        if not self.by_op:
+            return
+        names = sorted(self.by_op)
         for _ in range(budget):
-            if not self.corpus:
-                return
-            place = self.random.random() ** 0.7
-            case = self.corpus[int(place * len(self.corpus))]
+            if self.random.random() < 0.5:
+                case = self.random.choice(self.by_op[self.random.choice(names)])
+            else:
+                case = self.corpus[int(self.random.random() ** 0.7 * len(self.corpus))]
             new = self.variant(case)
             if new is not None:
                 self.attempt(new)
@@ -271,10 +286,19 @@ class Search:
         pool: list[str] = []
         for text in param.pool[: most * 2]:
             if text.startswith("@"):
-                pool.extend(self.expressions.get(text[1:], [])[:8])
+                pool.extend(self._made(text[1:])[:10])
             else:
                 pool.append(text)
         return pool[:most] or param.spare[:most]
+
+    def _made(self, name: str) -> list[str]:
+        """Return expressions that give objects of a class or, where it has none, of those derived from it."""
+        made = self.expressions.get(name, [])
+        wanted = next((owner.cls for owner in self.surface.owners if owner.name == name), None)
+        if made or wanted is None:
+            return made
+        heirs = [o for o in self.surface.owners if issubclass(o.cls, wanted) and o.cls is not wanted]
+        return inputs.merged([self.expressions.get(heir.name, []) for heir in heirs])
 
     # ------------------------------------------------------------ variants
 
@@ -288,7 +312,9 @@ class Search:
             when = self._varied_step(when)
         if self.random.random() < 0.25:
             when = self._varied_step(when)
-        return Case(case.subject, tuple(given), when, "")
+        new = Case(case.subject, tuple(given), when, "")
+        new.unbound = case.unbound
+        return new
 
     def _varied_given(self, given: list[Step]) -> list[Step]:
         owner = next((o for o in self.surface.owners if given[0].target == o.variable), None)
@@ -311,6 +337,8 @@ class Search:
     def _varied_step(self, step: Step) -> Step:
         op = step.op
         if op is None or not op.params:
+            if not step.args and not step.receiver and not step.statement:
+                return Step(self.tweaked(step.form), (), op, step.target)
             return step
         args = list(step.args)
         dice = self.random.random()
@@ -353,7 +381,7 @@ class Search:
         try:
             value = ast.literal_eval(text)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
-            return text
+            return self._tweaked_inside(text)
         try:
             new = self._tweak(value, 0)
         except (ValueError, OverflowError, TypeError):
@@ -361,10 +389,32 @@ class Search:
         told = repr(new)
         return told if len(told) <= 80 and "nan" not in told and "inf" not in told else text
 
+    def _tweaked_inside(self, text: str) -> str:
+        """Return an expression with one of its literals changed."""
+        try:
+            tree = ast.parse(text, mode="eval")
+        except SyntaxError:
+            return text
+        places = [
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, (ast.Constant, ast.List, ast.Tuple, ast.Dict))
+            and node.lineno == 1 == node.end_lineno
+        ]
+        if not places or not text.isascii():
+            return text
+        node = self.random.choice(places)
+        inside = ast.unparse(node)
+        new = self.tweaked(inside) if inside != text else text
+        return text[: node.col_offset] + new + text[node.end_col_offset :]
+
     def _tweak(self, value: Any, depth: int) -> Any:
         pick = self.random.choice
         if isinstance(value, bool):
             return not value
+        hints = self.hints.get(type(value))
+        if hints and self.random.random() < 0.35:
+            return pick(hints)
         if isinstance(value, int):
             return pick([value + 1, value - 1, -value, value * 10, value + 10, 0, value // 2])
         if isinstance(value, float):

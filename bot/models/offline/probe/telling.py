@@ -37,7 +37,7 @@ class Teller:
         return told
 
     def _text(self, value: Any, depth: int) -> str | None:
-        kind = type(value)
+        kind: Any = type(value)
         if kind in _PLAIN:
             return repr(value)
         if kind is float:
@@ -103,13 +103,16 @@ class Teller:
         return value.__name__ if getattr(self.module, value.__name__, None) is value else None
 
     def _object(self, value: Any) -> str | None:
-        """Return the constructor call that gives an equal object of the module, if its class defines equality."""
+        """Return the constructor call that an object's own `repr` is, if it gives an equal object.
+
+        Nothing less will do: objects that are equal may still differ in what they show.
+        """
         kind = type(value)
         if getattr(self.module, kind.__name__, None) is not kind or kind.__eq__ is object.__eq__:
             return None
-        for told in (repr(value), f"{kind.__name__}({str(value)!r})"):
-            if told.startswith(kind.__name__ + "(") and len(told) <= LONGEST and self._gives(told, value):
-                return told
+        told = repr(value)
+        if told.startswith(kind.__name__ + "(") and len(told) <= LONGEST and self._gives(told, value):
+            return told
         return None
 
     def _gives(self, told: str, value: Any) -> bool:
