@@ -54,6 +54,12 @@ class Draft:
         else:
             self.soft.discard(test)
 
+    def restore(self) -> None:
+        """Give the tests that only added nothing another chance: what made them needless has gone."""
+        for test in self.soft:
+            self.rejected.pop(test, None)
+        self.soft.clear()
+
     @property
     def left(self) -> tuple[str, ...]:
         """The tests without a verdict against them, in file order."""

@@ -9,9 +9,10 @@ from bot.domain import Outcome, Reason, Suite, SuiteRun
 from bot.sandbox import Sandbox
 from bot.select import proof
 from bot.select.case import Case
-from bot.select.composing import compose
+from bot.select.composing import Composition, compose
 from bot.select.evidence import joined, lines_gained, strongest_first
-from bot.select.verification import Verified, verify
+from bot.select.stability import run_alone
+from bot.select.verification import Verified, names_in, verify
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +45,23 @@ def finish(case: Case) -> Final | None:
             return None
         composition = compose(case.place, remainder)
         suite = composition.suite
-        if final is not None and suite == final.suite:
-            return final  # what was to go as well cannot be cut out
+        settled = final is not None and suite == final.suite  # what was to go as well cannot be cut out
         job.note(f"verifying {len(draft.left)} tests in {suite.path}")
         with job.sandboxes.open(job.tree, job.interpreter) as box:
-            verified = verify(box, job, draft, suite.path, suite.content, composition.moved, final=True)
-            case.count(verified)
-            if _refuse_strangers(case, verified) or verified.found:
-                final = None
-                continue
-            final = _measured(box, case, suite, verified, trusted=final is not None)
-        if not _reject_idle(case, final):
+            box.write(suite.path, suite.content.encode())
+            opening = run_alone(box, suite.path, [job.target.path], job.timeout_s)
+            if not settled:
+                final = _measured(box, case, composition, opening, trusted=final is not None)
+                if _reject_idle(case, final):
+                    continue
+            verified = verify(
+                box, job, draft, suite.path, suite.content, composition.moved, final=True, opening=opening
+            )
+        case.count(verified)
+        if not _refuse_strangers(case, verified) and not verified.found:
             return final
+        draft.restore()
+        final = None
 
 
 def _refuse_strangers(case: Case, verified: Verified) -> bool:
@@ -71,22 +77,34 @@ def _refuse_strangers(case: Case, verified: Verified) -> bool:
     return bool(strangers)
 
 
-def _measured(box: Sandbox, case: Case, suite: Suite, verified: Verified, *, trusted: bool) -> Final:
-    """Measure the file as it is: mutants judged again, lines counted again."""
+def _measured(
+    box: Sandbox, case: Case, composition: Composition, opening: SuiteRun, *, trusted: bool
+) -> Final:
+    """Measure the file as it is: mutants judged again, lines counted again.
+
+    A test that does not pass even now counts for nothing; verification is going to reject it.
+    """
     job = case.job
-    run = joined(job.baseline.run, *verified.trial.runs[:2], path=job.target.path)
-    now = {test: name for name, test in verified.names.items()}
-    names = {old: now[test] for old, test in case.names.items() if test in now}
-    strongest = [names[old] for old in strongest_first(case.mutation, names)]
-    case.mutation = proof.with_final(box, job, run, case.mutation, names, trusted=trusted, first=strongest)
-    case.names = verified.names
-    lines = lines_gained(run.coverage.get(job.target.path), job.green, verified.tests)
-    return Final(suite, verified.names, run, lines, case.mutation.kills())
+    run = joined(job.baseline.run, opening, path=job.target.path)
+    names = names_in(case.draft, composition.suite.content, opening.results, composition.moved)
+    passing = {test: name for name, test in names.items() if name in opening.passed}
+    known = {old: passing[test] for old, test in case.names.items() if test in passing}
+    strongest = [known[old] for old in strongest_first(case.mutation, known)]
+    case.mutation = proof.with_final(
+        box, job, run, case.mutation, known, tuple(passing.values()), trusted=trusted, first=strongest
+    )
+    case.names = names
+    lines = lines_gained(run.coverage.get(job.target.path), job.green, tuple(passing.values()))
+    return Final(composition.suite, names, run, lines, case.mutation.kills())
 
 
 def _reject_idle(case: Case, final: Final) -> bool:
-    """Reject the tests that neither gain a line nor kill a mutant in the delivered file."""
-    idle = [name for name in final.names if not final.lines.get(name) and not final.kills.get(name)]
+    """Reject the tests that pass, but neither gain a line nor kill a mutant in the delivered file."""
+    idle = [
+        name
+        for name in final.run.passed
+        if name in final.names and not final.lines.get(name) and not final.kills.get(name)
+    ]
     for name in idle:
         case.draft.reject(final.names[name], Reason.ADDS_NOTHING, soft=True)
     return bool(idle)

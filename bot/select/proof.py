@@ -46,6 +46,7 @@ def with_final(
     run: SuiteRun,
     earlier: MutationResult,
     names: Mapping[str, str],
+    tests: Sequence[str],
     *,
     trusted: bool,
     first: Sequence[str],
@@ -60,6 +61,7 @@ def with_final(
         run: Existing and delivered tests, with coverage.
         earlier: Verdicts with a file that held all of these tests.
         names: Node ids in the delivered file by those in `earlier`.
+        tests: The delivered tests that pass.
         trusted: Whether `earlier` was measured on a delivered file, so that its kills count too.
         first: Tests to try before others.
     """
@@ -72,8 +74,8 @@ def with_final(
                 known[verdict.mutant.id] = replace(verdict, killed_by=killer)
         else:
             known[verdict.mutant.id] = verdict
-    tests = [*old, *names.values()]
-    return _judged(box, job, run, tests, known, seen=tests, first=first) or _renamed(earlier, names)
+    seen = [*old, *names.values()]
+    return _judged(box, job, run, [*old, *tests], known, seen=seen, first=first) or _renamed(earlier, names)
 
 
 def _renamed(earlier: MutationResult, names: Mapping[str, str]) -> MutationResult:

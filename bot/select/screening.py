@@ -19,7 +19,7 @@ from bot.select.nodes import Spot
 from bot.select.pruning import prune
 from bot.select.safety import unsafe_tests
 from bot.select.tables import outline
-from bot.select.verification import Verified, settle, verify
+from bot.select.verification import Verified, verify
 
 
 def screened(content: str, path: str) -> Draft:
@@ -62,7 +62,6 @@ def judge_candidate(box: Sandbox, case: Case) -> None:
     case.count(verified)
     _note_collection_error(case, verified)
     _set_bugs_aside(box, case, verified)
-    verified = settle(box, job, draft, verified)
     if not draft.left:
         return
     run = joined(job.baseline.run, *verified.trial.runs[:2], path=job.target.path)

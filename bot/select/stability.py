@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from bot.domain import Outcome, Reason, SuiteRun, TestResult
@@ -61,8 +62,14 @@ class Trial:
         return longest
 
 
+def run_alone(box: Sandbox, path: str, cover: Sequence[str], timeout_s: float) -> SuiteRun:
+    """Run a test file by itself in file order, with coverage: the first of a trial's three runs."""
+    return run_tests(box, [path], cover=cover, timeout_s=timeout_s, test_timeout_s=_TEST_TIMEOUT_S)
+
+
 def try_out(
     box: Sandbox,
+    side: Sandbox,
     path: str,
     companions: Sequence[str],
     *,
@@ -70,24 +77,39 @@ def try_out(
     seed: int,
     first: bool,
     timeout_s: float,
+    opening: SuiteRun | None = None,
 ) -> Trial:
     """Run a test file three times: different hash seeds, different orders, alone and together.
 
     Args:
         box: Where the file is written already.
+        side: Another sandbox with the same files, for the third run, which takes place at the same time.
         path: The test file.
         companions: Existing test files for the third run.
         cover: Source files to trace.
         seed: Decides on the shuffled order.
         first: Whether the file runs before its companions in the third run, or after them.
         timeout_s: Limit for each run, in seconds.
+        opening: The first run, where it has taken place in `box`.
     """
-    before = set(box.files())
+    before = {*side.files()}
     others = [other for other in companions if other != path]
-    together = [path, *others] if first else [*others, path]
-    runs = (
-        run_tests(box, [path], cover=cover, hash_seed=0, timeout_s=timeout_s, test_timeout_s=_TEST_TIMEOUT_S),
-        run_tests(
+
+    def together() -> SuiteRun:
+        return run_tests(
+            side,
+            [path, *others] if first else [*others, path],
+            hash_seed=seed + 2,
+            order_seed=None if others else seed + 2,
+            timeout_s=timeout_s,
+            test_timeout_s=_TEST_TIMEOUT_S,
+        )
+
+    aside = ThreadPoolExecutor(1)
+    try:
+        third = aside.submit(together)
+        alone = run_alone(box, path, cover, timeout_s) if opening is None else opening
+        shuffled = run_tests(
             box,
             [path],
             cover=cover,
@@ -95,16 +117,10 @@ def try_out(
             order_seed=seed + 1,
             timeout_s=timeout_s,
             test_timeout_s=_TEST_TIMEOUT_S,
-        ),
-        run_tests(
-            box,
-            together,
-            hash_seed=seed + 2,
-            order_seed=None if others else seed + 2,
-            timeout_s=timeout_s,
-            test_timeout_s=_TEST_TIMEOUT_S,
-        ),
-    )
+        )
+        runs = (alone, shuffled, third.result())
+    finally:
+        aside.shutdown(wait=False, cancel_futures=True)
     litter = {place for place in before ^ set(box.files()) if not _is_leftover(place)}
     return Trial(path, runs, frozenset(litter))
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.domain import Outcome, Reason
+from bot.domain import Outcome, Reason, SuiteRun, TestResult
 from bot.measure.outcomes import run_tests
 from bot.sandbox import Sandbox
 from bot.select.draft import Draft
@@ -45,6 +45,7 @@ def verify(
     moved: Mapping[Spot, Spot] | None,
     *,
     final: bool,
+    opening: SuiteRun | None = None,
 ) -> Verified:
     """Run a file three times and reject the tests that do not pass quickly, cleanly and every time.
 
@@ -55,22 +56,27 @@ def verify(
         path: Where the file goes.
         content: The file.
         moved: Where each test of the draft is written in it; None for the draft's first run, which shows its tests.
+        opening: The run alone, where it has taken place in `box`.
         final: Whether this is the file to be delivered, which runs before its companions.
     """
     box.write(path, content.encode())
-    trial = try_out(
-        box,
-        path,
-        job.companions,
-        cover=[job.target.path],
-        seed=job.seed,
-        first=final,
-        timeout_s=job.patience_s,
-    )
+    with job.sandboxes.open(job.tree, job.interpreter) as side:
+        side.write(path, content.encode())
+        trial = try_out(
+            box,
+            side,
+            path,
+            job.companions,
+            cover=[job.target.path],
+            seed=job.seed,
+            first=final,
+            timeout_s=job.patience_s,
+            opening=opening,
+        )
     if moved is None:
         draft.meet(trial.results().values())
         moved = {spot: spot for spot in draft.tests.values()}
-    names = _names(draft, content, trial, moved)
+    names = names_in(draft, content, trial.results().values(), moved)
     before = len(draft.rejected)
     for test in draft.left:
         if test not in names.values():
@@ -93,23 +99,13 @@ def verify(
     return Verified(trial, names, len(draft.rejected) - before)
 
 
-def settle(box: Sandbox, job: SelectionJob, draft: Draft, verified: Verified) -> Verified:
-    """Leave out rejected tests and verify again until nothing more is rejected: tests may lean on one another."""
-    path = job.placement.suite_path
-    while verified.found:
-        remainder = draft.remainder()
-        if not remainder.content:
-            break
-        job.note(f"running the {len(draft.left)} tests that are left without the others")
-        verified = verify(box, job, draft, path, remainder.content, remainder.moved, final=False)
-    return verified
-
-
-def _names(draft: Draft, content: str, trial: Trial, moved: Mapping[Spot, Spot]) -> dict[str, str]:
+def names_in(
+    draft: Draft, content: str, results: Iterable[TestResult], moved: Mapping[Spot, Spot]
+) -> dict[str, str]:
     """Return the draft's tests by their node ids in a file."""
     by_spot = {spot: test for test, spot in draft.tests.items()}
     there = {new: by_spot[old] for old, new in moved.items() if old in by_spot}
-    found = spots(outline(content.removeprefix("\ufeff")), trial.results().values())
+    found = spots(outline(content.removeprefix("\ufeff")), results)
     return {name: there[spot] for name, spot in found.items() if spot in there}
 
 

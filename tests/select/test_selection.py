@@ -61,7 +61,7 @@ def test_needs_the_one_before():
 
 
 def test_hash():
-    assert hash("some text") == 1 or hash("some text") % 2 in (0, 1) and hash("a") % 7 == 3
+    assert label(hash("b") % 2) == "free"
 
 
 def test_starts_a_process():
