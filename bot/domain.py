@@ -245,10 +245,15 @@ class MutantVerdict:
 
 @dataclass(frozen=True, slots=True)
 class MutationResult:
-    """Verdicts on a set of mutants, `sampled_from` many of which there were before sampling."""
+    """Verdicts on a set of mutants, `sampled_from` many of which there were before sampling.
+
+    Attributes:
+        notes: Sentences for a person on how it was measured: tests left out, forks that were not possible.
+    """
 
     verdicts: tuple[MutantVerdict, ...] = ()
     sampled_from: int = 0
+    notes: tuple[str, ...] = ()
 
     def count(self, outcome: MutantOutcome) -> int:
         """Return how many mutants had this outcome."""

@@ -9,17 +9,21 @@ from __future__ import annotations
 import json
 import math
 import posixpath
+import re
 import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from bot.domain import FileCoverage, Mutant, MutantOutcome, MutantVerdict, MutationResult, SuiteRun, Target
-from bot.errors import MeasureError
+from bot.errors import MeasureError, SandboxError
 from bot.measure.mutants import MutantSet
 from bot.sandbox import Completed, Sandbox
 
 _KEPT = frozenset(
     [MutantOutcome.KILLED, MutantOutcome.TIMEOUT, MutantOutcome.INCOMPETENT, MutantOutcome.EQUIVALENT]
+)
+_SPAWNING = re.compile(
+    rb"subprocess|multiprocessing|pytester|testdir|script_runner|os\.(?:system|fork|spawn|exec)"
 )
 _Z = 1.959964
 
@@ -64,16 +68,18 @@ def judge(
     verdicts |= {m.id: MutantVerdict(m, MutantOutcome.INCOMPETENT) for m in mutants.incompetent}
     verdicts |= {m.id: known[m.id] for m in mutants.mutants if _is_kept(known.get(m.id), frozenset(chosen))}
     waiting = [mutant for mutant in mutants.mutants if mutant.id not in verdicts]
+    notes: tuple[str, ...] = ()
     if waiting and not chosen:
         verdicts |= {m.id: MutantVerdict(m, MutantOutcome.SURVIVED) for m in waiting}
     elif waiting:
         job = _job(box, target, mutants, waiting, chosen, _coverage(run, target), first, workers)
         survivors = {id_ for id_, verdict in known.items() if verdict.outcome is MutantOutcome.SURVIVED}
         _leave_out(job, waiting, survivors, frozenset(seen))
-        for mutant, verdict in zip(waiting, _run(box, job, waiting, timeout_s), strict=True):
-            verdicts[mutant.id] = verdict
+        rows = _run(box, job, timeout_s)
+        verdicts |= {verdict.mutant.id: verdict for verdict in _verdicts(rows, job, waiting)}
+        notes = _notes(rows, job)
     everything = (*mutants.mutants, *mutants.incompetent, *mutants.equivalent)
-    return MutationResult(tuple(verdicts[mutant.id] for mutant in everything), mutants.total)
+    return MutationResult(tuple(verdicts[mutant.id] for mutant in everything), mutants.total, notes)
 
 
 def interval(result: MutationResult) -> tuple[float, float] | None:
@@ -144,8 +150,18 @@ def _job(
         "first": [test for test in dict.fromkeys(first) if test in set(tests)],
         "lines": {test: sorted(coverage.lines_by_test.get(test, ())) for test in tests},
         "import_lines": sorted(coverage.import_lines),
+        "spawning": any(
+            _may_spawn(box, file) for file in sorted({test.partition("::")[0] for test in tests})
+        ),
         "workers": workers,
     }
+
+
+def _may_spawn(box: Sandbox, file: str) -> bool:
+    try:
+        return _SPAWNING.search(box.read(file)) is not None
+    except (OSError, SandboxError):
+        return False
 
 
 def _leave_out(
@@ -158,9 +174,8 @@ def _leave_out(
             row["without"] = places
 
 
-def _run(
-    box: Sandbox, job: dict[str, Any], waiting: Sequence[Mutant], timeout_s: float
-) -> Iterator[MutantVerdict]:
+def _run(box: Sandbox, job: dict[str, Any], timeout_s: float) -> list[dict[str, Any]]:
+    """Return the engine's rows; after its time limit, those it has written by then."""
     place = posixpath.join(box.scratch, f"mutation-{uuid.uuid4().hex}")
     results, file = posixpath.join(place, "results.jsonl"), posixpath.join(place, "job.json")
     box.write(file, json.dumps(job | {"scratch": place, "results": results}).encode())
@@ -173,15 +188,20 @@ def _run(
         rows = _rows(box, results)
     finally:
         box.remove(place)
-    problem, detail = next(
-        ((row["problem"], row.get("detail")) for row in rows if "problem" in row), ("", "")
-    )
-    judged = {row["mutant"]: row for row in rows if "mutant" in row}
-    if problem or (len(judged) < len(waiting) and not completed.timed_out and completed.exit_code != 0):
+    for row in rows:
+        if "problem" in row:
+            raise MeasureError(row["problem"], detail=row.get("detail", ""))
+    if completed.exit_code != 0 and not completed.timed_out:
         raise MeasureError(
-            problem or "The mutants could not be judged: the engine ended early.",
-            detail=detail or _output(completed),
+            "The mutants could not be judged: the engine ended early.", detail=_output(completed)
         )
+    return rows
+
+
+def _verdicts(
+    rows: Sequence[Mapping[str, Any]], job: Mapping[str, Any], waiting: Sequence[Mutant]
+) -> Iterator[MutantVerdict]:
+    judged = {row["mutant"]: row for row in rows if "mutant" in row}
     for number, mutant in enumerate(waiting):
         row = judged.get(number)
         if row is None:
@@ -189,6 +209,14 @@ def _run(
         else:
             killer = None if row["test"] is None else job["tests"][row["test"]]
             yield MutantVerdict(mutant, MutantOutcome(row["outcome"]), killer)
+
+
+def _notes(rows: Sequence[Mapping[str, Any]], job: Mapping[str, Any]) -> tuple[str, ...]:
+    notes = dict.fromkeys(row["note"] for row in rows if "note" in row)
+    red = sorted({job["tests"][place] for row in rows for place in row.get("red", ())})
+    if red:
+        notes[f"Left out, since they do not pass again without a mutant: {', '.join(red)}."] = None
+    return tuple(notes)
 
 
 def _rows(box: Sandbox, results: str) -> list[dict[str, Any]]:

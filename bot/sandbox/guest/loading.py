@@ -22,6 +22,8 @@ def real_path(path: str, known: dict[str, str] = {}) -> str:  # noqa: B006 - a m
 def replace_source(path: str, source: str) -> None:
     """From now on, imports of a file in this process get `source` in place of its content.
 
+    With another `source` it can be called again.
+
     Args:
         path: The file, links resolved.
         source: The text to compile.
@@ -48,6 +50,8 @@ def is_imported(path: str) -> bool:
 
 def _replace_for_assertion_rewriting(path: str, source: str) -> None:
     """Do the same for pytest's own loader, which takes test modules, plugins and what a conftest registers."""
+    if "pytest" not in sys.modules:
+        return
     try:
         import ast
 

@@ -25,6 +25,7 @@ class Case:
             before the tree was imported, which imports the mutated module).
         tests: Places, in the job's list of tests, of those that reach it, in the order to try them.
         group: Neighbours have the same group.
+        without: Tests that it need not meet.
     """
 
     number: int
@@ -33,6 +34,7 @@ class Case:
     way: str
     tests: tuple[int, ...]
     group: str
+    without: frozenset[int] = frozenset()
 
 
 class Plan:
@@ -51,6 +53,7 @@ class Plan:
         self.settled: dict[int, str] = {}
         self._lines = [frozenset(job["lines"].get(test, ())) for test in job["tests"]]
         self._imported = frozenset(job["import_lines"])
+        self._spawning = bool(job["spawning"])
         self._first = {test: rank for rank, test in enumerate(job["first"])}
         self._rank = self._ranks(job["tests"])
         for number, mutant in enumerate(job["mutants"]):
@@ -82,14 +85,14 @@ class Plan:
         else:
             way = IMPORT
             reaching = list(range(len(self._lines)))
-        without = set(mutant["without"])
+        without = frozenset(mutant["without"])
         tests = tuple(sorted((test for test in reaching if test not in without), key=self._rank.__getitem__))
-        if not tests:
+        if not tests and not (self._spawning and way == SWAP):
             self.settled[number] = "survived"
             return
         splice = (mutant["start"], mutant["end"], mutant["text"])
         group = f"{way} {unit.first} {mutant['function']}"
-        self.cases.append(Case(number, splice, unit, way, tests, group))
+        self.cases.append(Case(number, splice, unit, way, tests, group, without))
 
     def _ranks(self, tests: Sequence[str]) -> list[tuple[int, int, str]]:
         """Rank tests: those asked for, then those that execute the fewest lines of the file, none at all last.

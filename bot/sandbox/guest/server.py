@@ -45,6 +45,7 @@ def serve(shop: Shop, collected: Collected, graph: ImportGraph) -> None:
 def _judge(shop: Shop, collected: Collected, cases: list[Case], spawners: list[int]) -> None:
     gc.collect()
     functions = Functions(shop.path)
+    functions.prepare(shop.plan.module, [case.unit for case in cases])
     gc.freeze()
 
     def enter(case: Optional[Case], trial: Trial) -> None:

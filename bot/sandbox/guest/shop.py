@@ -14,6 +14,7 @@ from .loading import real_path
 from .plan import Case, Plan
 from .trial import Trial, silence
 
+_MUTANT = "mutant.json"
 Enter = Callable[[Optional[Case], Trial], None]
 """What a new child does with its mutant (None: the original) and its tests; it may return, see `GoOnError`."""
 
@@ -96,8 +97,20 @@ class Shop:
         os.close(reader)
         become_a_trial()
         silence()
+        os.mkdir(place)
+        self._equip_subprocesses(case, place)
         enter(case, Trial(writer, self.names(tests), list(cpu_seconds), place, journal))
         raise GoOnError
+
+    def _equip_subprocesses(self, case: Optional[Case], place: str) -> None:
+        """Let the Python processes that tests start find the mutant, see `mutated/sitecustomize.py`."""
+        file = os.path.join(place, _MUTANT)
+        with open(file, "w", encoding="utf-8") as stream:
+            json.dump({"path": self.path, "source": self.mutated(case)}, stream)
+        os.environ["TESTFORGE_MUTANT"] = file
+        here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "mutated")
+        paths = [*filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)), here]
+        os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
 
     def follow(
         self, started: tuple[int, int, str], wall_seconds: Sequence[float], start_seconds: float
@@ -114,7 +127,7 @@ def start_afresh(shop: Shop, case: Optional[Case], trial: Trial) -> None:
     job = {key: shop.job[key] for key in ("tree", "scratch", "path", "tests", "source")}
     job["source"] = shop.mutated(case)
     job["fresh"] = trial.as_dict()
-    file = f"{trial.place}.json"
+    file = os.path.join(trial.place, "job.json")
     with open(file, "w", encoding="utf-8") as stream:
         json.dump(job, stream)
     os.set_inheritable(trial.pipe, True)
@@ -123,8 +136,9 @@ def start_afresh(shop: Shop, case: Optional[Case], trial: Trial) -> None:
 
 
 def remove(place: str) -> None:
-    """Delete a child's directory, which is empty more often than not."""
+    """Delete a child's directory, which holds one file more often than not."""
     try:
+        os.unlink(os.path.join(place, _MUTANT))
         os.rmdir(place)
     except FileNotFoundError:
         return

@@ -7,9 +7,10 @@ collector knows, and their `__code__` is exchanged.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import CodeType, FunctionType
 from typing import Optional
 
@@ -31,6 +32,7 @@ class Functions:
 
     def __init__(self, path: str) -> None:
         self._by_key: dict[tuple[str, int], list[FunctionType]] = defaultdict(list)
+        self._originals: dict[Unit, CodeType] = {}
         for thing in gc.get_objects():
             if type(thing) is FunctionType and real_path(thing.__code__.co_filename) == path:
                 self._by_key[thing.__code__.co_name, thing.__code__.co_firstlineno].append(thing)
@@ -42,6 +44,13 @@ class Functions:
         for functions in self._by_key.values():
             yield from functions
 
+    def prepare(self, module: Module, units: Iterable[Unit]) -> None:
+        """Compile functions as they stand, once for all mutants of theirs."""
+        for unit in units:
+            if unit not in self._originals:
+                with contextlib.suppress(CannotSwapError):
+                    self._originals[unit] = _function_code(module.compiled(unit), unit)
+
     def swap(self, module: Module, unit: Unit, splice: tuple[int, int, str]) -> None:
         """Give the function of a unit, and the functions within it, their mutated code.
 
@@ -49,10 +58,10 @@ class Functions:
             CannotSwapError: As above.
             SyntaxError: The mutant does not compile (ValueError, RecursionError, MemoryError likewise).
         """
-        old, new = (
-            _function_code(module.compiled(unit), unit),
-            _function_code(module.compiled(unit, splice), unit),
-        )
+        self.prepare(module, [unit])
+        if unit not in self._originals:
+            raise CannotSwapError(f"{unit.name} was not found in its own code")
+        old, new = self._originals[unit], _function_code(module.compiled(unit, splice), unit)
         if not self._put(old, new):
             raise CannotSwapError(f"no live function is {unit.name}")
         self._swap_inner(old, new)

@@ -26,7 +26,7 @@ class Trial:
         pipe: Where to say which test begins (its position) and how it ended (`passed`, `failed`, or another word).
         tests: Node ids in the order to run.
         cpu_seconds: CPU limit of each.
-        place: A directory that does not exist yet, for the child's temporary files.
+        place: A directory for the child's temporary files.
         journal: For the control: a file that gets a line for each test (`position`, `failed`, `cpu`, `wall`, and
             `spawns` if it started a process), after one with the seconds it took to come so far (`start`). No
             failure then ends the trial.
@@ -52,6 +52,7 @@ class Trial:
         work = [
             (position, item) for position, test in enumerate(self.tests) for item in _items(collected, test)
         ]
+        _spare_explanations([item for _, item in work])
         for at, (position, item) in enumerate(work):
             self.say(str(position))
             following = work[at + 1][1] if at + 1 < len(work) else None
@@ -76,7 +77,6 @@ class Trial:
 
     def _settle_in(self, config: Any) -> None:
         """Give this child its own temporary directories."""
-        os.mkdir(self.place)
         tempfile.tempdir = os.environ["TMPDIR"] = self.place
         use_own_temporary_directory(config, os.path.join(self.place, "pytest"))
 
@@ -121,6 +121,26 @@ def silence() -> None:
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
     os.close(nowhere)
+
+
+def _spare_explanations(items: Sequence[Any]) -> None:
+    """Let failures explain nothing: nobody reads it, and it costs more than most tests."""
+    for item in items:
+        item.repr_failure = item._repr_failure_py = _no_explanation
+    try:
+        from _pytest.assertion import rewrite
+
+        rewrite._call_reprcompare = _first_explanation
+    except (ImportError, AttributeError):
+        return
+
+
+def _no_explanation(*_: object, **__: object) -> str:
+    return "failed"
+
+
+def _first_explanation(_: object, __: object, explanations: Sequence[str], *___: object) -> str:
+    return explanations[0] if explanations else ""
 
 
 def _items(collected: Collected, test: str) -> list[Any]:
