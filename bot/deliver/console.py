@@ -197,7 +197,7 @@ def _caught(mutation: MutationDelta) -> str:
     after = mutation.after
     caught = after.count(MutantOutcome.KILLED) + after.count(MutantOutcome.TIMEOUT)
     judged = caught + after.count(MutantOutcome.SURVIVED)
-    sampled = ", sampled" if after.sampled_from > len(after.verdicts) else ""
+    sampled = ", sampled" if after.sampled_from > judged + after.count(MutantOutcome.NOT_RUN) else ""
     return f"{caught} of {judged}{sampled}"
 
 

@@ -28,7 +28,7 @@ def render(score: Score, source: str, test_file: str, interval: Interval | None)
 
     Args:
         source, test_file: The paths that were given.
-        interval: The mutation score's 95% interval if mutants were sampled.
+        interval: The mutation score's 95% interval; both ends are the score if no mutants were left out.
     """
     return _Card(score, source, test_file, interval)
 
@@ -134,8 +134,8 @@ class _Card:
             )
             if mutation.count(outcome)
         ]
-        if self.interval is not None:
-            low, high = self.interval
+        low, high = self.interval or (0.0, 0.0)
+        if low < high:
             parts.append(
                 f"a sample of {mutation.sampled_from}: the whole lies in {low:.2f} to {high:.2f} (95%)"
             )

@@ -177,6 +177,14 @@ def test_a_whole_file_shows_each_measure_once():
     assert "whole file, 1 function\n" in text
 
 
+def test_a_score_from_a_sample_says_so():
+    before, killed = mutation(MutantOutcome.SURVIVED), MutantOutcome.KILLED
+    whole = MutationDelta(before, mutation(killed, MutantOutcome.EQUIVALENT, sampled_from=1))
+    sample = MutationDelta(before, mutation(killed, MutantOutcome.EQUIVALENT, sampled_from=2))
+    assert "1 of 1\n" in plain(run_report(targets=(target_report(mutation_changed=whole),)))
+    assert "1 of 1, sampled\n" in plain(run_report(targets=(target_report(mutation_changed=sample),)))
+
+
 def test_a_measure_that_is_missing_before_is_a_question_mark():
     delta = MutationDelta(mutation(), mutation(MutantOutcome.KILLED))
     assert "   ? -> 100%" in plain(run_report(targets=(target_report(mutation_changed=delta),)))

@@ -78,6 +78,10 @@ def test_a_sampled_score_shows_its_interval():
     assert "a sample of 400: the whole lies in 0.61 to 0.97 (95%)" in " ".join(text.split())
 
 
+def test_a_score_of_all_mutants_has_no_interval_to_show():
+    assert printed(SCORE, (0.875, 0.875)) == printed(SCORE)
+
+
 def test_survivors_are_ten_at_most_and_spread_over_functions():
     def one(number: int, function: str) -> MutantVerdict:
         diff = f"-x = {number}\n+x = {number + 1}"
