@@ -7,22 +7,19 @@ Whatever is heavy is imported where a command needs it, so that `testforge --hel
 from __future__ import annotations
 
 import io
-import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 import typer
 
-from bot.errors import TestforgeError, UsageError
+from bot.deliver.terminal import console_on, sentences
+from bot.errors import UsageError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from bot.deliver.outputs import Outputs
     from bot.domain import Request
     from bot.settings import Settings
@@ -126,7 +123,7 @@ def review(
     quiet: Quiet = False,
 ) -> None:
     """Write tests for the changed Python files of a repository, and say what they prove."""
-    with _sentences():
+    with sentences():
         from bot.changes import find_root
 
         outputs = _outputs(json_file, patch_file)
@@ -150,7 +147,7 @@ def generate(
     quiet: Quiet = False,
 ) -> None:
     """Write tests for a whole file, as if every line of it had changed."""
-    with _sentences():
+    with sentences():
         from bot.changes import project_of
 
         outputs = _outputs(json_file, patch_file)
@@ -173,7 +170,7 @@ def score(
     quiet: Quiet = False,
 ) -> None:
     """Measure a test file against a source file: outcomes, coverage, mutation score, hollow tests."""
-    with _sentences():
+    with sentences():
         from bot import pipeline
         from bot.changes import project_of
         from bot.deliver import record, scorecard
@@ -186,13 +183,13 @@ def score(
             raise UsageError(f"There is no file {str(test_file)!r}.")
         paths = (_inside(root, source, (Path(),)), _inside_or_absolute(root, test_file))
         kind = sandbox or _settings().sandbox
-        with listening(_console(stderr=True), quiet=quiet) as progress:
+        with listening(console_on(stderr=True), quiet=quiet) as progress:
             found = pipeline.score(
                 root, *paths, sandbox=kind, seed=seed, max_mutants=max_mutants, progress=progress
             )
         between = None if found.mutation is None else interval(found.mutation)
         outputs.write_json(record.dump(scorecard.as_json(found, *paths, between)))
-        _console(stderr=outputs.takes_stdout).print(scorecard.render(found, *paths, between))
+        console_on(stderr=outputs.takes_stdout).print(scorecard.render(found, *paths, between))
 
 
 # ---------------------------------------------------------------- what the commands share
@@ -204,7 +201,7 @@ def _run(request: Request, outputs: Outputs, *, apply: bool, quiet: bool) -> NoR
     from bot.deliver import console, patch, record
     from bot.deliver.progress import listening
 
-    with listening(_console(stderr=True), quiet=quiet) as progress:
+    with listening(console_on(stderr=True), quiet=quiet) as progress:
         report = pipeline.review(request, progress)
     applied: Sequence[str] = ()
     try:
@@ -213,7 +210,7 @@ def _run(request: Request, outputs: Outputs, *, apply: bool, quiet: bool) -> NoR
         if apply and report.status == "proposed":
             applied = patch.apply(report, request.root)
     finally:  # what was found is told even where it could not be written
-        _console(stderr=outputs.takes_stdout).print(
+        console_on(stderr=outputs.takes_stdout).print(
             console.render(report, applied=applied, patch=outputs.patch_path)
         )
     raise typer.Exit(_EXIT_CODES.get(report.status, 0))
@@ -284,49 +281,3 @@ def _inside_or_absolute(root: Path, path: Path) -> str:
     """Return an existing file's path relative to the root, or absolute if it lies outside."""
     place = path.parent.resolve() / path.name
     return place.relative_to(root.resolve()).as_posix() if root.resolve() in place.parents else str(place)
-
-
-def _console(*, stderr: bool) -> Console:
-    """Return a console that prints text as it is, without looking for markup in it."""
-    from rich.console import Console
-
-    return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
-
-
-@contextmanager
-def _sentences() -> Iterator[None]:
-    """Turn whatever ends a command into a sentence on stderr and an exit code."""
-    try:
-        yield
-    except typer.Exit:
-        raise
-    except TestforgeError as error:
-        _tell(error.message, error.detail)
-        raise typer.Exit(error.exit_code) from None
-    except KeyboardInterrupt:
-        _tell("Stopped before anything was found.")
-        raise typer.Exit(1) from None
-    except BrokenPipeError:  # whoever read the report has closed it, such as `head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(1) from None
-    except Exception as error:
-        if os.environ.get("TESTFORGE_DEBUG", "") not in ("", "0"):
-            raise
-        _tell(
-            "Something went wrong inside testforge; this is its fault, not yours. Please run the command again with "
-            "TESTFORGE_DEBUG=1 and open an issue with what it prints.",
-            f"{type(error).__name__}: {error}",
-        )
-        raise typer.Exit(1) from None
-
-
-def _tell(message: str, detail: str = "") -> None:
-    """Print a sentence on stderr, and below it, dimmed, what may help whoever looks into it."""
-    from rich.text import Text
-
-    from bot.deliver.wording import clean
-
-    console = _console(stderr=True)
-    console.print(Text(f"testforge: {clean(message)}"), soft_wrap=True)
-    for line in detail.splitlines():
-        console.print(Text(f"    {clean(line)}", style="dim"), soft_wrap=True)
