@@ -1,6 +1,6 @@
 """What changed: from a git diff to targets, and copies of the trees that it lies between."""
 
-from bot.changes.checkout import checkout, checkout_base, working_files
+from bot.changes.copies import checkout, checkout_base, working_files
 from bot.changes.layout import import_roots, module_name
 from bot.changes.repository import find_root, project_of
 from bot.changes.source import functions_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from bot.changes import diff, source
-from bot.changes.checkout import working_files
+from bot.changes.copies import working_files
 from bot.changes.diff import FileChange, Hunk
 from bot.changes.exclusion import reason_by_content, reason_by_path
 from bot.changes.globs import matches

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
 from bot import changes
 from bot.domain import Change
-from bot.errors import RepositoryError
+from bot.errors import RepositoryError, TestforgeError
 
 
 def files(directory: Path) -> set[str]:
@@ -188,3 +189,33 @@ def test_a_copy_shares_nothing_with_the_original(repo, copy):
     changes.checkout(of(repo), copy)
     (copy / "a.py").write_text("new\n")
     assert (repo.root / "a.py").read_text() == "old\n"
+
+
+def test_a_directory_with_far_too_many_files_is_told(repo, copy, monkeypatch):
+    repo.commit({f"f{n}.py": "" for n in range(6)})
+    monkeypatch.setattr("bot.changes.copies._MOST_FILES", 5)
+    with pytest.raises(RepositoryError, match=r"holds too much .* \(6 files"):
+        changes.checkout(of(repo), copy)
+
+
+def test_a_place_that_cannot_be_written_is_told(repo, tmp_path):
+    head = repo.commit({"a.py": ""})
+    (tmp_path / "file").write_text("")
+    for change in (of(repo), of(repo, head=head)):
+        with pytest.raises(TestforgeError, match=r"could not be copied .* TMPDIR") as caught:
+            changes.checkout(change, tmp_path / "file")
+        assert caught.value.exit_code == 1
+
+
+def test_a_file_that_cannot_be_read_is_left_out(repo, copy, monkeypatch):
+    repo.commit({"a.py": "", "secret.txt": "x"})
+    real = shutil.copyfile
+
+    def refuse(source: Path, target: Path) -> object:
+        if source.name == "secret.txt":
+            raise PermissionError(13, "Permission denied")
+        return real(source, target)
+
+    monkeypatch.setattr("bot.changes.copies.shutil.copyfile", refuse)
+    changes.checkout(of(repo), copy)
+    assert files(copy) == {"a.py"}

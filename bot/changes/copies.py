@@ -6,13 +6,16 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from bot.changes.repository import LINK, SUBMODULE, Entry, Repository
 from bot.domain import Change
-from bot.errors import RepositoryError
+from bot.errors import RepositoryError, TestforgeError
 
 _LARGEST = 50 * 1024**2  # bytes; data of that size is no part of unit tests
+_MOST_FILES = 200_000
+_MOST_BYTES = 4 * 1024**3
 _LEFT_OUT = frozenset(
     {
         ".git",
@@ -35,12 +38,14 @@ def checkout(change: Change, into: Path) -> None:
     """Write head's files into an empty directory: a commit's exactly as committed, or a copy of the working tree.
 
     Raises:
-        RepositoryError: The tree of the commit cannot be read.
+        RepositoryError: The tree of the commit cannot be read, or the working tree is far too large.
+        TestforgeError: The file system refuses.
     """
-    if change.head is not None:
-        _write_commit(Repository(change.root), change.head, into)
-    else:
-        _copy_working_tree(change.root, into)
+    with _writing(into):
+        if change.head is not None:
+            _write_commit(Repository(change.root), change.head, into)
+        else:
+            _copy_working_tree(change.root, into)
 
 
 def checkout_base(change: Change, into: Path) -> None:
@@ -48,10 +53,24 @@ def checkout_base(change: Change, into: Path) -> None:
 
     Raises:
         RepositoryError: The change has no base, or its tree cannot be read.
+        TestforgeError: The file system refuses.
     """
     if change.base is None:
         raise RepositoryError("This change starts from no commit, so there is no tree of it to check out.")
-    _write_commit(Repository(change.root), change.base, into)
+    with _writing(into):
+        _write_commit(Repository(change.root), change.base, into)
+
+
+@contextmanager
+def _writing(into: Path) -> Iterator[None]:
+    """Turn what the file system says while a copy is written (a full disk, most of all) into a sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise TestforgeError(
+            f"The repository could not be copied to {str(into)!r}: {error.strerror or error}. "
+            "Free space there, or name another directory in TMPDIR."
+        ) from error
 
 
 # ---------------------------------------------------------------- a commit
@@ -104,7 +123,11 @@ def _is_safe(path: str) -> bool:
 
 
 def working_files(root: Path) -> tuple[str, ...]:
-    """Return the paths of the files that a copy of the working tree holds, links included, sorted."""
+    """Return the paths of the files that a copy of the working tree holds, links included, sorted.
+
+    Raises:
+        RepositoryError: There are far too many.
+    """
     return tuple(sorted(path.as_posix() for path, _ in _walk(root)))
 
 
@@ -134,7 +157,12 @@ def _copy_working_tree(root: Path, into: Path) -> None:
 
 
 def _walk(root: Path) -> Iterator[tuple[PurePosixPath, int]]:
-    """Yield the files and links worth copying, relative to the root and with their mode."""
+    """Yield the files and links worth copying, relative to the root and with their mode.
+
+    Raises:
+        RepositoryError: There are far too many, as in a home directory taken for a project.
+    """
+    count = size = 0
     for directory, names, files in os.walk(root):
         here = Path(directory)
         linked = [name for name in names if (here / name).is_symlink()]
@@ -148,6 +176,12 @@ def _walk(root: Path) -> Iterator[tuple[PurePosixPath, int]]:
             regular = stat.S_ISREG(status.st_mode) and status.st_size <= _LARGEST
             link = stat.S_ISLNK(status.st_mode) and not _is_left_out(file)
             if name != ".git" and (regular or link):
+                count, size = count + 1, size + status.st_size
+                if count > _MOST_FILES or size > _MOST_BYTES:
+                    raise RepositoryError(
+                        f"{str(root)!r} holds too much to work on a copy of it ({count:,} files, {size >> 20:,} MB so far). "
+                        "Name a file of a smaller project, or a commit with --head."
+                    )
                 yield PurePosixPath(file.relative_to(root).as_posix()), status.st_mode
 
 
