@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import pytest
+from cosmic_ray.work_db import WorkDB, use_db
 
 from bot.domain import (
     Mutant,
@@ -19,6 +24,7 @@ from bot.measure.mutants import MutantSet, generate
 from bot.measure.mutation import interval, judge
 from bot.measure.outcomes import run_tests
 from bot.sandbox import Sandbox
+from tests.conftest import write_tree
 
 OpenBox = Callable[..., Sandbox]
 KILLED, SURVIVED = MutantOutcome.KILLED, MutantOutcome.SURVIVED
@@ -45,7 +51,7 @@ class Scene:
             for mutant in found.mutants
             if text in lines[mutant.first - 1] and operator in mutant.operator
         ]
-        assert len({lines[m.first - 1] for m in chosen}) >= len(wanted), "a mutant is missing"
+        assert all(any(text in lines[m.first - 1] for m in chosen) for text, _ in wanted), "none is there"
         return MutantSet(self.target.path, tuple(dict.fromkeys(chosen)), len(chosen))
 
     def judge(self, mutants: MutantSet | None = None, **options: object) -> MutationResult:
@@ -330,32 +336,60 @@ def test_a_mutant_that_does_harm_is_contained(open_box: OpenBox) -> None:
 
 SUITES = {
     "mod.py": "def f(x):\n    return x + 1\n\n\ndef g(x):\n    return x + 2\n\n\ndef h(x):\n    return x + 3\n",
-    "lazy.py": "def late(x):\n    from mod import f\n\n    return f(x)\n",
-    "alias/__init__.py": "import importlib.util, sys\n"
-    "spec = importlib.util.spec_from_file_location('other', 'mod.py')\n"
-    "other = importlib.util.module_from_spec(spec)\nspec.loader.exec_module(other)\n",
     "conftest.py": "import pytest\n@pytest.fixture(scope='session')\ndef value():\n    import mod\n    return mod.h(0)\n",
 }
 
+WAYS = {
+    "lazily_imported": "from lazy import late\ndef test_1(): assert late(1) == 2\n",
+    "under_two_names": "from alias import other\ndef test_2(): assert other.f2(1) == 3\n",
+    "reloaded": "import importlib, mod\ndef test_3():\n    importlib.reload(mod)\n    assert mod.f3(1) == 4\n",
+    "monkeypatched": "import mod\ndef test_4(monkeypatch):\n"
+    "    monkeypatch.setattr(mod, 'f0', mod.f4)\n    assert mod.f0(1) == 5\n",
+    "unittest": "import unittest, mod\nclass TestF(unittest.TestCase):\n"
+    "    def setUp(self): self.x = mod.f5(1)\n    def test_5(self): self.assertEqual(self.x, 6)\n",
+    "threads": "import threading, mod\ndef test_6():\n    found = []\n"
+    "    t = threading.Thread(target=lambda: found.append(mod.f6(1)))\n    t.start(); t.join()\n"
+    "    assert found == [7]\n",
+    "session_fixture": "def test_7(value): assert value == 8\n",
+    "parametrize": "import pytest, mod\n@pytest.mark.parametrize('x', [mod.f8(1)])\ndef test_8(x): assert x == 9\n",
+    "subprocess": "import subprocess, sys\ndef test_9():\n    code = 'import mod; print(mod.f9(1))'\n"
+    "    assert subprocess.run([sys.executable, '-c', code], capture_output=True).stdout == b'10\\n'\n",
+    "multiprocessing": "import multiprocessing as mp, mod\ndef put(q): q.put(mod.f10(1))\ndef test_10():\n"
+    "    c = mp.get_context('fork')\n    q = c.SimpleQueue()\n    p = c.Process(target=put, args=(q,))\n"
+    "    p.start()\n    assert q.get() == 11\n    p.join()\n",
+}
 
-@pytest.mark.parametrize(
-    "tests",
-    [
-        "from lazy import late\ndef test_f(): assert late(1) == 2\n",
-        "from alias import other\ndef test_f(): assert other.f(1) == 2\n",
-        "import importlib, mod\ndef test_f():\n    importlib.reload(mod)\n    assert mod.f(1) == 2\n",
-        "import mod\ndef test_f(monkeypatch):\n    monkeypatch.setattr(mod, 'g', mod.f)\n    assert mod.g(1) == 2\n",
-        "import unittest, mod\nclass TestF(unittest.TestCase):\n    def test_f(self): self.assertEqual(mod.f(1), 2)\n",
-        "import threading, mod\ndef test_f():\n    found = []\n"
-        "    t = threading.Thread(target=lambda: found.append(mod.f(1)))\n    t.start(); t.join()\n"
-        "    assert found == [2]\n",
-    ],
-    ids=["lazily-imported", "two-names", "reloaded", "monkeypatched", "unittest", "threads"],
-)
-def test_a_function_is_mutated_however_a_test_gets_at_it(open_box: OpenBox, tests: str) -> None:
-    scene = Scene(open_box, SUITES | {"test_mod.py": tests}, "mod.py")
-    found = scene.outcomes(("x + 1", "Add_Sub"), ("x + 2", "Add_Sub"))
-    assert found == {"x + 1": KILLED, "x + 2": SURVIVED}
+
+def test_a_function_is_mutated_however_a_test_gets_at_it(open_box: OpenBox) -> None:
+    files = {f"test_{name}.py": tests for name, tests in WAYS.items()} | {
+        "mod.py": "\n\n".join(f"def f{n}(x):\n    return x + {n}\n" for n in range(len(WAYS) + 1)),
+        "lazy.py": "def late(x):\n    from mod import f1\n\n    return f1(x)\n",
+        "alias/__init__.py": "import importlib.util\n"
+        "spec = importlib.util.spec_from_file_location('other', 'mod.py')\n"
+        "other = importlib.util.module_from_spec(spec)\nspec.loader.exec_module(other)\n",
+        "conftest.py": "import pytest\n@pytest.fixture(scope='session')\ndef value():\n"
+        "    import mod\n    return mod.f7(1)\n",
+    }
+    scene = Scene(open_box, files, "mod.py")
+    assert len(scene.run.passed) == len(WAYS), scene.run
+    found = scene.judge(scene.mutants(("return", "Add_Sub")))
+    killers = {
+        v.mutant.function: (v.killed_by or "").partition("::")[0].removesuffix(".py") for v in found.verdicts
+    }
+    assert killers == {"f0": ""} | {f"f{n}": f"test_{name}" for n, name in enumerate(WAYS, 1)}
+    assert found.notes == ()
+
+
+@pytest.mark.slow
+def test_a_target_that_only_a_test_imports_is_mutated_when_it_is_imported(open_box: OpenBox) -> None:
+    files = SUITES | {
+        "pkg/sub/part.py": "ONE = 4 + 1\n\n\ndef f(x):\n    return x + 2\n",  # a namespace package
+        "test_mod.py": "def test_f():\n    from pkg.sub import part\n    assert part.f(part.ONE) == 7\n",
+        "test_other.py": "def test_other(): pass\n",
+    }
+    scene = Scene(open_box, files, "pkg/sub/part.py")
+    found = scene.outcomes(("ONE = 4 + 1", "Add_Sub"), ("return x + 2", "Add_Sub"))
+    assert found == {"ONE = 4 + 1": KILLED, "return x + 2": KILLED}
 
 
 def test_configuration_that_disturbs_is_obeyed_and_does_no_harm(open_box: OpenBox) -> None:
@@ -459,18 +493,6 @@ def test_tests_to_try_first_are_tried_first(open_box: OpenBox) -> None:
     assert {v.killed_by for v in first.verdicts} == {"test_mod.py::test_c"}
 
 
-def test_a_mutant_lives_in_the_processes_that_a_test_starts(open_box: OpenBox) -> None:
-    tests = (
-        "import subprocess, sys\n"
-        "def test_f():\n"
-        "    code = 'import mod; print(mod.f(1))'\n"
-        "    assert subprocess.run([sys.executable, '-c', code], capture_output=True).stdout == b'2\\n'\n"
-    )
-    scene = Scene(open_box, SUITES | {"test_mod.py": tests}, "mod.py")
-    found = scene.outcomes(("x + 1", "Add_Sub"), ("x + 2", "Add_Sub"))
-    assert found == {"x + 1": KILLED, "x + 2": SURVIVED}
-
-
 def test_a_source_that_only_the_guest_can_compile_is_decided_there(open_box: OpenBox) -> None:
     scene = Scene(
         open_box, SUITES | {"test_mod.py": "import mod\ndef test_f(): assert mod.f(1) == 2\n"}, "mod.py"
@@ -494,6 +516,59 @@ def test_a_source_that_only_the_guest_can_compile_is_decided_there(open_box: Ope
     undecided = MutantSet("mod.py", (broken, same, *found.mutants[:1]), 3, decided=False)
     outcomes = [verdict.outcome for verdict in scene.judge(undecided).verdicts]
     assert outcomes[:2] == [MutantOutcome.INCOMPETENT, MutantOutcome.EQUIVALENT]
+
+
+SMALL = """\
+LIMITS = (1, 3)
+
+
+def clamp(x, low=LIMITS[0]):
+    if x < low or not x:
+        return low
+    for step in range(2):
+        x += step
+    return x
+"""
+SMALL_TESTS = """\
+from small import clamp
+
+
+def test_low():
+    assert clamp(0) == 1
+
+
+def test_high():
+    assert clamp(3) >= 3
+"""
+
+
+@pytest.mark.slow
+def test_verdicts_are_those_of_cosmic_ray(open_box: OpenBox, tmp_path: Path) -> None:
+    files = {"small.py": SMALL, "test_small.py": SMALL_TESTS}
+    scene = Scene(open_box, files, "small.py")
+    ours = {v.mutant.id: v.outcome for v in scene.judge().verdicts}
+    place = write_tree(tmp_path / "cosmic", files)
+    (place / "config.toml").write_text(
+        '[cosmic-ray]\nmodule-path = "small.py"\ntimeout = 20.0\nexcluded-modules = []\n'
+        f'test-command = "{sys.executable} -m pytest -x -q -p no:cacheprovider"\n'
+        '[cosmic-ray.distributor]\nname = "local"\n'
+    )
+    env = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    for words in ("init config.toml work.sqlite", "exec config.toml work.sqlite"):
+        command = [sys.executable, "-m", "cosmic_ray.cli", *words.split()]
+        subprocess.run(command, cwd=place, env=env, check=True, capture_output=True)
+    with use_db(str(place / "work.sqlite"), WorkDB.Mode.open) as database:
+        jobs = {item.job_id: item.mutations[0] for item in database.work_items}
+        theirs = {
+            f"{jobs[job].operator_name}:{jobs[job].occurrence}": result.test_outcome.value
+            for job, result in database.results
+        }
+    assert set(theirs) == set(ours)
+    caught = {MutantOutcome.KILLED, MutantOutcome.TIMEOUT, MutantOutcome.INCOMPETENT}
+    assert len(ours) > 15
+    assert {id_: outcome in caught for id_, outcome in ours.items()} == {
+        id_: outcome != "survived" for id_, outcome in theirs.items()
+    }
 
 
 def test_coverage_of_another_file_is_an_error() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+from types import ModuleType
 from typing import Any, Optional
 
 from . import control
@@ -20,6 +21,8 @@ from .workers import REFUSED, Workers
 DEPENDENTS = "dependents"
 """The file with the places of the tests that can feel what the target does at import."""
 _START_SECONDS = 20.0
+_SPAWNING_FIXTURES = frozenset(["pytester", "testdir", "script_runner"])
+_SPAWNING_MODULES = frozenset(["subprocess", "multiprocessing", "concurrent"])
 
 
 def serve(shop: Shop, collected: Collected, graph: ImportGraph) -> None:
@@ -88,8 +91,13 @@ def _spawners(items: dict[str, Any], places: dict[str, int]) -> set[int]:
     """Return the tests that may start other Pythons, whose lines no tracer has seen."""
     found = set()
     for test, item in items.items():
-        names = getattr(item, "fixturenames", ())
-        module = vars(item.module) if getattr(item, "module", None) is not None else {}
-        if {"pytester", "testdir", "script_runner"}.intersection(names) or "subprocess" in module:
+        used = [*vars(item.module).values()] if getattr(item, "module", None) is not None else []
+        if _SPAWNING_FIXTURES.intersection(getattr(item, "fixturenames", ())) or any(map(_is_spawning, used)):
             found.add(places[test])
     return found
+
+
+def _is_spawning(thing: object) -> bool:
+    """Whether a module's global is `subprocess` or the like, or comes from there."""
+    name = getattr(thing, "__name__" if isinstance(thing, ModuleType) else "__module__", None)
+    return isinstance(name, str) and name.partition(".")[0] in _SPAWNING_MODULES
