@@ -111,11 +111,14 @@ def _coverage_rank(snapshot: Snapshot) -> tuple[int, int, int]:
 
 
 def _undominated(snapshots: list[Snapshot]) -> list[Snapshot]:
-    """Leave out each snapshot whose evidence another holds too; between equals the one with fewer failing tests,
-    then the later one, stays."""
-    order = sorted(snapshots, key=lambda each: (len(each.evidence), -len(each.failed)))
-    kept: list[Snapshot] = []
-    for position in range(len(order) - 1, -1, -1):
-        if not any(order[position].evidence <= other.evidence for other in kept):
-            kept.append(order[position])
-    return [each for each in snapshots if each in kept]
+    """Leave out each snapshot whose evidence another holds too.
+
+    Between equals the one with fewer failing tests stays, then the later one.
+    """
+    evidence = {each.content: each.evidence for each in snapshots}
+    order = sorted(snapshots, key=lambda each: (len(evidence[each.content]), -len(each.failed)))
+    kept: list[str] = []
+    for each in reversed(order):
+        if not any(evidence[each.content] <= evidence[other] for other in kept):
+            kept.append(each.content)
+    return [each for each in snapshots if each.content in kept]

@@ -233,7 +233,8 @@ class TestEnds:
         sharper = GOOD.replace("discount(10, 3) == 4", "(discount(10, 3), discount(30, 10)) == (4, 10)")
         gain = calls(write(sharper), call("surviving_mutants"))
         more = [calls(write(sharper + f"# {n}\n"), call("run_tests")) for n in range(3)]
-        assert run(Scripted(*idle, gain, *more, DONE), plateau=3).ended == "finish"
+        model = Scripted(*idle, gain, *more, DONE)
+        assert run(model, plateau=3).ended == "finish", observations(model)
 
     def test_tokens_past_the_limit_end_it(self, run: Run) -> None:
         look = call("view_file", path=SUITE_PATH)
