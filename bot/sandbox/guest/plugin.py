@@ -67,9 +67,9 @@ class Recorder:
             self._cover(self._tracer.imports())
             self._tracer.enter(BETWEEN)
 
-    def pytest_internalerror(self, excrepr: Any) -> None:
-        lines = str(excrepr).strip().splitlines()
-        cause = lines[-1].removeprefix("INTERNALERROR>").strip("> E") if lines else "internal error"
+    def pytest_internalerror(self, excinfo: Any) -> None:
+        lines = str(excinfo.value).strip().splitlines()
+        cause = f"{excinfo.typename}: {lines[0]}" if lines else excinfo.typename
         self._journal.write("problem", message=f"pytest failed: {cause}")
 
     # ---------------------------------------------------------------- tests
