@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping
 from typing import Protocol
 
 from bot.models.offline.layout import WIDTH, assignment, flat, laid_out, quoted, statement, width
@@ -12,7 +13,12 @@ from bot.models.offline.scenario import Then
 _SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]")
 _LONGEST_MESSAGE = 72
 _NAN = ("float('nan')", 'float("nan")', "math.nan")
-_NEGATED = {ast.In: ast.NotIn, ast.Is: ast.IsNot, ast.Eq: ast.NotEq, ast.NotIn: ast.In, ast.IsNot: ast.Is}
+_NEGATED: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.In: ast.NotIn,
+    ast.Is: ast.IsNot,
+    ast.NotIn: ast.In,
+    ast.IsNot: ast.Is,
+}
 
 
 class Dialect(Protocol):
@@ -55,7 +61,7 @@ class PytestDialect:
             return self._holds(node, then.text, indent)
         if then.kind == "value" and then.text in _NAN:
             return [" " * indent + f"assert math.isnan({flat(node, self.quote)})"]
-        if then.kind == "value" and then.text in ("True", "False") and isinstance(node, ast.Compare):
+        if then.kind == "value" and isinstance(node, ast.Compare) and _reads_plainly(node, then.text):
             node = node if then.text == "True" else negated(node)
             return laid_out(node, indent, self.quote, lead="assert ")
         if then.kind == "items":
@@ -145,11 +151,14 @@ class UnittestDialect:
         return [*laid_out(node, indent, self.quote, lead="with ", trail=":"), *body]
 
 
+def _reads_plainly(node: ast.Compare, outcome: str) -> bool:
+    """Whether a comparison is asserted by itself; one that is false by `==` or `<` is `False`, not just nothing."""
+    return outcome == "True" or (outcome == "False" and len(node.ops) == 1 and type(node.ops[0]) in _NEGATED)
+
+
 def negated(node: ast.Compare) -> ast.expr:
-    """Return a comparison's opposite, `not in` for `in`; `not ...` where there is none that means the same."""
-    if len(node.ops) == 1 and type(node.ops[0]) in (ast.In, ast.Is, ast.NotIn, ast.IsNot):
-        return ast.Compare(node.left, [_NEGATED[type(node.ops[0])]()], node.comparators)
-    return ast.UnaryOp(ast.Not(), node)
+    """Return the opposite of a comparison by `in` or `is`."""
+    return ast.Compare(node.left, [_NEGATED[type(node.ops[0])]()], node.comparators)
 
 
 def _called(function: str, argument: ast.expr) -> ast.Call:

@@ -202,7 +202,7 @@ class _Writer:
             return self._unittest(name, table, indent)
         arguments = [*(["self"] if indent else []), *([fixture] if fixture else []), *table.columns]
         lines = parametrize(table, indent, self.style.quote)
-        lines += [f"{' ' * indent}def {name}({', '.join(arguments)}):"]
+        lines += _signature(name, arguments, indent)
         return [*lines, *self._body(table, indent + 4)]
 
     def _unittest(self, name: str, table: Table, indent: int) -> list[str]:
@@ -241,6 +241,17 @@ class _Writer:
         if then is None or silent:
             return layout.statement(table.when, indent, self.style.quote)
         return self.dialect.check(table.when, then, indent)
+
+
+def _signature(name: str, arguments: Sequence[str], indent: int) -> list[str]:
+    margin = " " * indent
+    line = f"{margin}def {name}({', '.join(arguments)}):"
+    if len(line) <= layout.WIDTH:
+        return [line]
+    inner = f"{margin}    {', '.join(arguments)}"
+    if len(inner) <= layout.WIDTH:
+        return [f"{margin}def {name}(", inner, f"{margin}):"]
+    return [f"{margin}def {name}(", *(f"{margin}    {argument}," for argument in arguments), f"{margin}):"]
 
 
 def parametrize(table: Table, indent: int, quote: str) -> list[str]:

@@ -1,0 +1,77 @@
+"""Pynguin beside testforge: an environment of its own, one search, and the test file it leaves."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from bench.subjects import Subject
+
+PYNGUIN = "pynguin==0.48.*"
+_PYTHON = "3.10"
+_GRACE_S = 300
+
+
+def pynguin_tests(subject: Subject, root: Path, work: Path, *, search_s: int, seed: int) -> Path | None:
+    """Run Pynguin with its default assertions and return the test file it wrote; None if it wrote none.
+
+    Args:
+        root: The subject's repository, which is only read.
+        work: Where its environment and its output go.
+        search_s: Seconds of search; what Pynguin does besides comes on top.
+    """
+    python = _environment(subject, root, work)
+    output = work / "pynguin" / subject.name
+    shutil.rmtree(output, ignore_errors=True)
+    output.mkdir(parents=True)
+    command = [
+        str(python.parent / "pynguin"),
+        f"--project-path={root}",
+        f"--module-name={subject.module}",
+        f"--output-path={output}",
+        f"--maximum-search-time={search_s}",
+        f"--seed={seed}",
+    ]
+    environment = {**os.environ, "PYNGUIN_DANGER_AWARE": "1", "PYTHONHASHSEED": "0"}
+    with (output / "log.txt").open("wb") as log:
+        try:
+            subprocess.run(
+                command,
+                cwd=output,
+                env=environment,
+                stdout=log,
+                stderr=log,
+                timeout=search_s + _GRACE_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            log.write(b"\nstopped: it did not end\n")
+    found = sorted(path for path in output.rglob("test_*.py") if "_failing" not in path.name)
+    return found[0] if found else None
+
+
+def _environment(subject: Subject, root: Path, work: Path) -> Path:
+    """Return the interpreter of a virtual environment with Pynguin and what the subject needs."""
+    home = work / "environments" / f"pynguin-{subject.name}"
+    python = home / "bin" / "python"
+    if not (home / "bin" / "pynguin").exists():
+        uv = (
+            shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
+            or "uv"
+        )
+        subprocess.run([uv, "venv", "-q", "--clear", "--python", _PYTHON, str(home)], check=True)
+        needs = _dependencies(root)
+        subprocess.run(
+            [uv, "pip", "install", "-q", "--python", str(python), PYNGUIN, "pytest", *needs], check=True
+        )
+    return python
+
+
+def _dependencies(root: Path) -> list[str]:
+    import tomllib
+
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return list(project["dependencies"])
