@@ -180,7 +180,7 @@ class Workbench:
 
     def _resolved(self, path: str) -> str | None:
         """Return the path relative to the tree with every link followed, as only the sandbox can tell."""
-        if "\0" in path:
+        if "\0" in path or path != path.encode("utf-8", "replace").decode():
             return None
         done = self.box.run(["python", "-I", "-S", "-c", _RESOLVE, path], timeout_s=20)
         return done.stdout.removesuffix("\n") if done.exit_code == 0 else None

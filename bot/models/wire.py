@@ -75,10 +75,11 @@ def assistant_message(reply: Reply) -> Message:
     The observation that answers such a call quotes the fault, so nothing is lost, and some servers answer broken
     arguments in the history with an error for ever.
     """
-    message: dict[str, Any] = {"role": "assistant", "content": reply.text}
+    message: dict[str, Any] = {"role": "assistant", "content": _sendable(reply.text)}
     if reply.tool_calls:
         message["tool_calls"] = [
-            _call_message(call.id, call.name, _object_or_empty(call.arguments)) for call in reply.tool_calls
+            _call_message(call.id, _sendable(call.name), _object_or_empty(call.arguments))
+            for call in reply.tool_calls
         ]
     elif not reply.text.strip():
         message["content"] = NO_TEXT
@@ -87,7 +88,12 @@ def assistant_message(reply: Reply) -> Message:
 
 def tool_message(call: ToolCall, content: str) -> Message:
     """Return the answer to a call as a message of the history."""
-    return {"role": "tool", "tool_call_id": call.id, "name": call.name, "content": content}
+    return {
+        "role": "tool",
+        "tool_call_id": call.id,
+        "name": _sendable(call.name),
+        "content": _sendable(content),
+    }
 
 
 def valid_history(messages: Sequence[Message]) -> list[Message]:
@@ -116,8 +122,13 @@ def _call_message(call_id: str, name: str, arguments: str) -> dict[str, Any]:
     return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
+def _sendable(text: str) -> str:
+    """Return a text that can be sent: half surrogate pairs, as replies cut in an emoji have them, become `?`."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def _object_or_empty(arguments: str) -> str:
     try:
-        return arguments if isinstance(json.loads(arguments), dict) else "{}"
+        return _sendable(arguments) if isinstance(json.loads(arguments), dict) else "{}"
     except (ValueError, RecursionError):
         return "{}"

@@ -98,7 +98,7 @@ class TestViewFile:
         assert "root:" not in refused(bench, "view_file", path=path)
 
     def test_a_directory_and_a_binary_and_an_empty_file_are_told(self, full: Workbench) -> None:
-        assert refused(full, "view_file", path="shop").startswith("shop ")
+        assert refused(full, "view_file", path="shop") == "shop is a directory; search_files lists its files"
         assert refused(full, "view_file", path="shop/data.bin") == "shop/data.bin is not a text file"
         assert use(full, "view_file", path="shop/empty.py") == "shop/empty.py is empty"
 
@@ -124,6 +124,8 @@ class TestWriting:
             ("../tests/test_x.py", "lies outside the repository"),
             ("/etc/tests/x.py", "lies outside the repository"),
             ("tests", "is not a test file; the suite is tests/test_prices.py"),
+            ("tests/\ud800.py", "lies outside the repository"),
+            ("tests/\0.py", "lies outside the repository"),
         ],
     )
     def test_nothing_but_tests_is_written(self, bench: Workbench, path: str, why: str) -> None:

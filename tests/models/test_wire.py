@@ -79,6 +79,13 @@ def test_an_empty_reply_is_never_sent_back_empty() -> None:
     assert assistant_message(Reply(" \n")) == {"role": "assistant", "content": "(no text)"}
 
 
+def test_half_surrogate_pairs_are_never_sent() -> None:
+    call = ToolCall("1", "f\ud83d", '{"a": "\ud83d"}')
+    messages = [assistant_message(Reply("cut \ud83d", (call,))), tool_message(call, "in \udc80.py")]
+    assert json.dumps(messages, ensure_ascii=False).encode()
+    assert (messages[0]["content"], messages[1]["content"]) == ("cut ?", "in ?.py")
+
+
 def test_a_call_left_unanswered_is_answered_in_the_history() -> None:
     first, second = ToolCall("1", "f", "{}"), ToolCall("2", "g", "{}")
     asked = assistant_message(Reply("", (first, second), "tool_calls"))

@@ -133,9 +133,9 @@ def _text(bench: Workbench, path: str) -> str:
         content = bench.box.read(path)
     except (FileNotFoundError, NotADirectoryError):
         raise ToolError(f"there is no file {path}{_namesakes(bench, path)}") from None
-    except IsADirectoryError:
-        raise ToolError(f"{path} is a directory; search_files lists its files") from None
     except (SandboxError, OSError, ValueError) as problem:
+        if _is_directory(bench, path):
+            raise ToolError(f"{path or '.'} is a directory; search_files lists its files") from None
         raise ToolError(f"{path} cannot be read: {problem}") from None
     if b"\0" in content:
         raise ToolError(f"{path} is not a text file")
@@ -186,6 +186,11 @@ def _nearest(text: str, old: str) -> str:
 def _around(text: str, first: int, last: int) -> str:
     """Show changed lines with a few around them."""
     return observations.numbered(text, max(1, first - CONTEXT_LINES), last + CONTEXT_LINES)
+
+
+def _is_directory(bench: Workbench, path: str) -> bool:
+    below = posixpath.normpath(path)
+    return below == "." or any(other.startswith(f"{below}/") for other in bench.box.files())
 
 
 def _namesakes(bench: Workbench, path: str) -> str:
