@@ -102,10 +102,20 @@ def read(output: str) -> tuple[Scenario, ...]:
             continue
         try:
             row = json.loads(line)
+            row["lines"] = _expanded(row.get("lines", ""))
             found.append(Scenario.from_json(row))
         except (ValueError, KeyError, TypeError, AttributeError):
             continue
     return tuple(found)
+
+
+def _expanded(ranges: str) -> list[int]:
+    """Return the lines that `3-10,12` means."""
+    lines: list[int] = []
+    for part in filter(None, ranges.split(",")):
+        first, _, last = part.partition("-")
+        lines.extend(range(int(first), int(last or first) + 1))
+    return lines
 
 
 def _stdout(output: str) -> str:

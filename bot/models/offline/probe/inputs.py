@@ -7,12 +7,28 @@ import random
 import re
 from typing import Any
 
-from . import patterns
+from . import patterns, usage
 from .programs import Op, Param
 from .surface import Surface
 
-INTS = ["1", "2", "0", "3", "-1", "5", "10", "100", "7", "-2", "1000"]
-FLOATS = ["1.5", "0.5", "2.0", "-1.5", "0.0", "float('nan')", "float('inf')", "-float('inf')"]
+CLOCK = "lambda: now[0]"
+"""A timer that a test sets: the case starts with `now = [0]`, and steps move it on."""
+INTS = ["1", "2", "0", "3", "-1", "5", "10", "100", "7", "-2", "1000", "12", "999999"]
+FLOATS = [
+    "1.5",
+    "0.5",
+    "2.0",
+    "-1.5",
+    "0.0",
+    "0.001",
+    "9.999",
+    "99.9",
+    "1e10",
+    "123.456",
+    "float('nan')",
+    "float('inf')",
+    "-float('inf')",
+]
 STRINGS = [
     "'hello world'", "'abc'", "''", "'Hello, World!'", "'a'", "'1'", "'foo_bar'", "'fooBar'", "'12'", "'a-b'", "'1.5'",
     "' padded '", "'naïve café'", "'one two three'", "'ABC'",
@@ -46,7 +62,8 @@ ANY = [
 ]  # fmt: skip
 _BY_NAME: list[tuple[str, list[str]]] = [
     (r"^(binop|op|reducer|combine)|_op$", FUNCTIONS[2]),
-    (r"^(timer|clock|factory|default_factory|callback|thunk)$", FUNCTIONS[0]),
+    (r"^(timer|clock|now|time_func|timefunc|get_time|time_source)$", [CLOCK]),
+    (r"^(factory|default_factory|callback|thunk)$", FUNCTIONS[0]),
     (r"(func|function|fn|callable|predicate|pred|decorator|wrapped|getter|getsizeof)$|^f$", FUNCTIONS[1]),
     (r"^(key|keyfunc|cmp)$", [*FUNCTIONS[1][:4], "'a'", "0", "1", "None"]),
     (r"^(n|i|k|num|count|size|length|width|index|idx|start|stop|end|step|depth|level|limit|maxsize|maxlen|"
@@ -114,6 +131,22 @@ _NAMED: dict[str, list[str]] = {
 }
 
 
+_BY_USE: dict[str, list[str]] = {
+    "str": STRINGS,
+    "int": INTS,
+    "float": FLOATS,
+    "bool": BOOLS,
+    "bytes": BYTES,
+    "iterable": [*LISTS[:6], "iter([1, 2, 3])", *LISTS[6:], "'abc'", "(1, 2)", "{'a': 1}"],
+    "sized": [*LISTS[:4], *STRINGS[:3], "(1, 2)", "{'a': 1}"],
+    "indexed": [*LISTS[:4], *DICTS[:3], *TUPLES[:3], "'abc'"],
+    "container": [*LISTS[:3], *SETS[:2], "'abc'", "{'a': 1}"],
+    "dict": DICTS,
+    "list": LISTS,
+    "tuple": TUPLES,
+    "set": SETS,
+    "callable": FUNCTIONS[1],
+}
 _DEFINITIONS = (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef, ast.Import, ast.ImportFrom)
 
 
@@ -125,8 +158,18 @@ class Inputs:
         self.random = random.Random(seed)
         self.aliases = self._aliases(surface.tree)
         self.patterns = patterns.strings_of(surface.module, surface.tree)
+        self.uses = self._uses()
         self.constants = {op.subject: constants_of(op.node) for op in self._all_ops() if op.node is not None}
-        self.module_constants = constants_of(surface.tree, deep=False)
+        self.module_constants = in_case_forms(plain_first(constants_of(surface.tree, deep=False)))
+
+    def _uses(self) -> dict[int, dict[str, usage.Uses]]:
+        """Return how each function uses its parameters, by the identity of its node."""
+        found: dict[int, dict[str, usage.Uses]] = {}
+        for name, node in self.surface.nodes.items():
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                shell = self.surface.nodes.get(name.rpartition(".")[0])
+                found[id(node)] = usage.of_function(node, shell)
+        return found
 
     def _all_ops(self) -> list[Op]:
         ops = list(self.surface.functions)
@@ -160,18 +203,20 @@ class Inputs:
         """Fill the pool of every parameter: likely texts first, wrong types in `spare`."""
         for op in self._all_ops():
             near = self.constants.get(op.subject, [])
+            uses = self.uses.get(id(op.node), {})
             for param in op.params:
-                self._fill(param, near)
+                self._fill(param, near, uses.get(param.name, usage.Uses()))
             if op.receiver and "{0}" in op.form and len(op.params) == 1 and " {0}" in op.form + " ":
                 op.params[0].pool = unique(["@" + op.receiver, *op.params[0].pool[:12]])
 
-    def _fill(self, param: Param, near: list[str]) -> None:
+    def _fill(self, param: Param, near: list[str], uses: usage.Uses) -> None:
         told = self.texts_for(param.annotation) if param.annotation is not None else []
         told = [t for t in told if t != "..."]
         named = self._by_name(param)
         known = bool(told)
         if not told:
-            told = list(named)
+            told = merged([self._of_class_named(param), list(named), self._by_use(uses)])
+            known = "callable" in uses.kinds
         elif named and set(named) & set(told):
             told = [t for t in told if t in named] + [t for t in told if t not in named]
         if param.default not in (None, "...", "None") and not told:
@@ -182,7 +227,7 @@ class Inputs:
         base = told or list(ANY)
         kinds = {kind_of(text) for text in base}
         extra = [t for t in near if kind_of(t) in kinds or (not known and not named)]
-        wide = [t for t in self.module_constants if kind_of(t) in kinds][:24]
+        wide = [t for t in self.module_constants if kind_of(t) in kinds][:40]
         regex = self.patterns[:40] if "str" in kinds else []
         pool = [*param.pool, *base[:6], *extra, *regex[:12], *base[6:], *wide, *regex[12:]]
         if re.search(r"sep|delim|joiner|glue", param.name):
@@ -195,6 +240,20 @@ class Inputs:
         param.spare = [t for t in ANY if t not in param.pool]
         if param.star == "*":
             param.pool = unique([*param.pool, *ANY[:8]])
+
+    def _of_class_named(self, param: Param) -> list[str]:
+        """Return the marker of a class of the module that a parameter is named after: `cache` for `Cache`."""
+        words = param.name.lower().replace("_", "")
+        return ["@" + owner.name for owner in self.surface.owners if owner.name.lower() == words]
+
+    @staticmethod
+    def _by_use(uses: usage.Uses) -> list[str]:
+        columns: list[list[str]] = []
+        for names in unique([", ".join(call) for call in uses.calls]):
+            columns.append(functions_of(names.split(", ") if names else []))
+        for kind in uses.likeliest()[:4]:
+            columns.append(list(_BY_USE.get(kind, [])))
+        return merged(columns)
 
     def _by_name(self, param: Param) -> list[str]:
         for pattern, texts in _BY_NAME:
@@ -382,6 +441,43 @@ def _around(value: Any) -> list[str]:
     if isinstance(value, bytes) and len(value) <= 24:
         return [repr(value)]
     return []
+
+
+def functions_of(names: list[str]) -> list[str]:
+    """Return functions that take these arguments, named as the code names them: `lambda key, value: value`."""
+    if len(names) < 2:
+        return list(FUNCTIONS[len(names)])
+    if len(set(names)) < len(names):
+        names = list("xyzuvw"[: len(names)])
+    head = "lambda " + ", ".join(names) + ": "
+    first, second, last = names[0], names[1], names[-1]
+    bodies = [
+        f"{last} + 1",
+        last,
+        f"{second} + {last}",
+        f"{first} + {second}",
+        first,
+        second,
+        f"({', '.join(names)})",
+        "None",
+    ]
+    found = [head + body for body in unique(bodies)]
+    return [*found, "operator.mul"] if len(names) == 2 else found
+
+
+def plain_first(texts: list[str]) -> list[str]:
+    """Return the texts with words and numbers before strings that look like patterns or formats."""
+    return sorted(texts, key=lambda text: bool(re.search(r"[\\^$*+?()|{}%]", text)))
+
+
+def in_case_forms(texts: list[str]) -> list[str]:
+    """Return the texts, each lower-case word followed by its capitalised form."""
+    found: list[str] = []
+    for text in texts:
+        found.append(text)
+        if re.fullmatch(r"'[a-z]{2,}'", text):
+            found.append(text[0] + text[1].upper() + text[2:])
+    return found
 
 
 def kind_of(text: str) -> str:

@@ -94,15 +94,18 @@ class Exploration:
         self.search.learn(filled)
         self.search.make_objects()
         self.search.seeds(harvest.cases)
-        self.search.call_everything(self.job.get("per_op", 120))
-        self.search.walk_objects(self.job.get("walks", 600))
-        self.search.vary(self.job.get("variants", 6000))
+        self.search.call_everything(self.job.get("per_op", 240))
+        self.search.walk_objects(self.job.get("walks", 1500))
+        self.search.vary(self.job.get("variants", 12000))
 
     def _judge(self) -> tuple[dict[int, list[int]], list[faults.Fault], list[Case]]:
         """Judge the corpus, pursue what is left alive, and judge the cases found on the way."""
         found = faults.find(self.woven.source, self.woven.tree)
         judge = judging.Judge(self.woven, self.runner, found)
-        cases = sorted(self.search.corpus, key=lambda case: (choosing.cost_of(case), case.key))
+        cases = sorted(
+            [*self.search.corpus, *self.search.reserved()],
+            key=lambda case: (choosing.cost_of(case), case.key),
+        )
         kills = judge.kills(found, cases)
         later = [fault for fault in found if not judge.at_import(fault)]
         chase = pursuit.Pursuit(self.search, self.runner, judge, self.job["seed"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
 from .programs import Case
@@ -49,10 +49,21 @@ def row_of(case: Case, runner: Runner, told: Sequence[str]) -> dict[str, Any]:
         row["args"] = [[a.param.name if a.param else f"arg{i}", a.text] for i, a in enumerate(case.when.args)]
     if case.when.statement:
         row["is_statement"] = True
-    row["lines"] = sorted(case.lines)
+    row["lines"] = ranges(case.lines)
     if told:
-        row["kills"] = list(told)[:4]
+        row["kills"] = list(told)[:2]
     return row
+
+
+def ranges(lines: Iterable[int]) -> str:
+    """Return lines in few characters: `3-10,12`."""
+    found: list[list[int]] = []
+    for line in sorted(lines):
+        if found and line == found[-1][1] + 1:
+            found[-1][1] = line
+        else:
+            found.append([line, line])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in found)
 
 
 def write(rows: Sequence[dict[str, Any]], out: TextIO) -> int:
@@ -62,7 +73,7 @@ def write(rows: Sequence[dict[str, Any]], out: TextIO) -> int:
     for row in rows:
         line = json.dumps(row, ensure_ascii=True, separators=(",", ":"))
         if len(line) + 1 > room:
-            row = {**row, "lines": [], "kills": []}
+            row = {**row, "lines": "", "kills": []}
             line = json.dumps(row, ensure_ascii=True, separators=(",", ":"))
             if len(line) + 1 > room:
                 continue

@@ -126,7 +126,10 @@ class Pursuit:
             case = search.variant(near[place])
             if case is not None and search.random.random() < 0.4:
                 case = search.variant(case) or case
-            if case is None or case.key in search.seen or case.size > 260:
+            if case is None:
+                continue
+            case = search.settled(case)
+            if case.key in search.seen or case.size > 280:
                 continue
             search.seen.add(case.key)
             if self._valid(case):

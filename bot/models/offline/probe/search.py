@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import random
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -13,7 +14,8 @@ from .running import InvalidCaseError, Runner
 from .surface import Owner, Surface
 
 ACCIDENTS = ("TypeError", "AttributeError", "NameError", "UnboundLocalError", "RecursionError", "SyntaxError")
-_LONGEST_CASE = 260
+_LONGEST_CASE = 280
+RESERVED_CASES = 60
 
 
 class Search:
@@ -32,11 +34,15 @@ class Search:
         self.by_op: dict[str, list[Case]] = {}
         self.tried = 0
         self.hints: dict[type, list[Any]] = {}
+        self.reserves: dict[str, dict[str, Case]] = {}
+        self.ticks = Op("clock", "now[0] += {0}", [Param("seconds", None, False)], statement=True)
+        self.ticks.params[0].pool = ["1", "2", "5", "10", "100"]
 
     # ------------------------------------------------------------ trying
 
     def attempt(self, case: Case, keep: bool = False) -> Case | None:
         """Run a case; return it if it could be a test and shows something new, and put it in the corpus."""
+        case = self.settled(case)
         if case.key in self.seen or case.size > _LONGEST_CASE:
             return None
         self.seen.add(case.key)
@@ -68,11 +74,34 @@ class Search:
                 self._follow(case, then.value)
             return None
         if not new and not keep:
+            self._reserve(case)
             return None
         self.known |= case.features
         self.corpus.append(case)
         if case.when.op is not None:
             self.by_op.setdefault(case.when.op.subject, []).append(case)
+        return case
+
+    def _reserve(self, case: Case) -> None:
+        """Keep a case that took a known way to a new result: tables of data are told apart by results only."""
+        subject = case.when.op.subject if case.when.op is not None else case.subject
+        kept = self.reserves.setdefault(subject, {})
+        result = str(case.outcome.key)
+        if result not in kept and len(kept) < RESERVED_CASES and case.size < 120:
+            kept[result] = case
+
+    def reserved(self) -> list[Case]:
+        """Return the cases that showed nothing but a new result."""
+        return [case for kept in self.reserves.values() for case in kept.values()]
+
+    @staticmethod
+    def settled(case: Case) -> Case:
+        """Return the case with the clock that its steps read set first."""
+        steps = (*case.given, case.when)
+        if any("now[0]" in step.text for step in steps) and not any(step.target == "now" for step in steps):
+            settled = Case(case.subject, (Step("[0]", target="now"), *case.given), case.when, case.origin)
+            settled.unbound = case.unbound
+            return settled
         return case
 
     def _follow(self, case: Case, value: Any) -> None:
@@ -128,7 +157,7 @@ class Search:
                 for step in self._calls(maker, 80):
                     if len(step.text) > 70:
                         continue
-                    case = Case(owner.name, (), step)
+                    case = self.settled(Case(owner.name, (), step))
                     try:
                         outcome = self.runner.run(case)
                     except InvalidCaseError:
@@ -139,7 +168,13 @@ class Search:
                         and not outcome.leaves
                     ):
                         found.setdefault(step.text, (len(step.text), case.features))
-            self.expressions[owner.name] = _varied(found, 10)
+            made = self.expressions[owner.name] = _varied(found, 12)
+            if any(inputs.CLOCK in text for text in made):
+                self.movers[owner.name] = [
+                    Step(self.ticks.form, (Arg(p, t),), self.ticks, statement=True)
+                    for p in self.ticks.params
+                    for t in p.pool[:3]
+                ]
 
     def call_everything(self, per_op: int) -> None:
         """Try every function and every operation on every kind of object with its likeliest inputs."""
@@ -317,20 +352,25 @@ class Search:
         return new
 
     def _varied_given(self, given: list[Step]) -> list[Step]:
-        owner = next((o for o in self.surface.owners if given[0].target == o.variable), None)
+        first = 1 if given[0].target == "now" and len(given) > 1 else 0
+        owner = next((o for o in self.surface.owners if given[first].target == o.variable), None)
         dice = self.random.random()
         if owner is not None:
             makers = self.expressions.get(owner.name, [])
             movers = self.movers.get(owner.name, [])
             if dice < 0.3 and makers:
-                return [Step(self.random.choice(makers), target=owner.variable), *given[1:]]
+                return [
+                    *given[:first],
+                    Step(self.random.choice(makers), target=owner.variable),
+                    *given[first + 1 :],
+                ]
             if dice < 0.6 and movers and len(given) < 6:
-                place = self.random.randint(1, len(given))
+                place = self.random.randint(first + 1, len(given))
                 return [*given[:place], self._varied_step(self.random.choice(movers)), *given[place:]]
-            if dice < 0.7 and len(given) > 1:
-                place = self.random.randrange(1, len(given))
+            if dice < 0.7 and len(given) > first + 1:
+                place = self.random.randrange(first + 1, len(given))
                 return [*given[:place], *given[place + 1 :]]
-        place = self.random.randrange(len(given))
+        place = self.random.randrange(first, len(given))
         given[place] = self._varied_step(given[place])
         return given
 
@@ -456,6 +496,10 @@ class Search:
 
     def _tweak_text(self, value: str) -> str:
         pick = self.random.choice
+        numbers = self.hints.get(int)
+        if numbers and re.search(r"\d", value) and self.random.random() < 0.3:
+            number = abs(pick(numbers))
+            return re.sub(r"[\da-fA-F]*\d[\da-fA-F]*", pick([str(number), f"{number:x}"]), value, count=1)
         place = self.random.randrange(len(value) + 1)
         piece = pick(["-", " ", "a", "1", "_", ".", ",", "A", "0", "é", "'", "&", "2", "s", "b", ":", "\t"])
         choices = [
@@ -493,12 +537,12 @@ class Search:
 
 
 def _varied(found: dict[str, tuple[int, frozenset[Any]]], most: int) -> list[str]:
-    """Return the shortest texts first, but each with something that those before do not show."""
+    """Return the first texts, the likeliest, and then those that show something that the ones before do not."""
     chosen: list[str] = []
     seen: set[Any] = set()
-    for text in sorted(found, key=lambda t: (found[t][0], t)):
+    for text in found:
         features = found[text][1]
-        if not features <= seen or len(chosen) < 3:
+        if not features <= seen or len(chosen) < 7:
             chosen.append(text)
             seen |= features
         if len(chosen) >= most:
