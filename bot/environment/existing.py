@@ -92,10 +92,9 @@ def _look(
         return None, "its Python does not start"
     version = str(facts["version"])
     if not pythons.accepts(version, declared.requires_python, pinned):
-        return (
-            None,
-            f"it has Python {version}, and {pinned or declared.requires_python or pythons.OLDEST} is asked for",
-        )
+        wanted = pinned or declared.requires_python
+        asked = f"{wanted} is asked for" if wanted else "testforge needs 3.9 or newer"
+        return None, f"it has Python {version}, and {asked}"
     installed: dict[str, str] = {canonicalize_name(each): text for each, text in facts["installed"].items()}
     missing = [each for each in names(tree, declared, facts["markers"]) if each not in installed]
     if missing:

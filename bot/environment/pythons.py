@@ -51,7 +51,8 @@ def find(requires: str, pinned: str | None) -> Python:
     version = _version(command) if command else ""
     if not version:
         raise InstallationError(
-            f"The project needs Python {pinned or requires or OLDEST}, and there is none on this machine (testforge runs on {running}). "
+            f"The project needs Python {pinned or requires or OLDEST}, and none that is also 3.9 or newer, as testforge needs, "
+            f"is on this machine (testforge itself runs on {running}). "
             "Install one, for example with `uv python install`, or set `environment.python` in .github/testforge.yml."
         )
     return Python(command, version)

@@ -231,7 +231,8 @@ def test_a_version_that_git_would_tell_is_made_up(prepare: Prepare, python: Run)
 
 def test_a_python_that_is_not_there_is_said(prepare: Prepare) -> None:
     with pytest.raises(
-        InstallationError, match=r"needs Python >=3\.97, and there is none .*`environment\.python`"
+        InstallationError,
+        match=r"needs Python >=3\.97, and none .* is on this machine .*`environment\.python`",
     ):
         prepare({"pyproject.toml": '[project]\nname = "a"\nversion = "1"\nrequires-python = ">=3.97"\n'})
 

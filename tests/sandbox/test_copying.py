@@ -12,7 +12,7 @@ import pytest
 
 from bot.errors import SandboxError
 from bot.sandbox import bubblewrap
-from bot.sandbox.copying import copy_tree, delete_tree
+from bot.sandbox.copying import copy_missing, copy_tree, delete_tree
 
 
 @pytest.fixture
@@ -136,3 +136,19 @@ def test_a_full_disk_is_told_in_one_sentence_and_leaves_nothing(source: Path) ->
         "The disk of /mnt is full, so the repository could not be copied into a sandbox; "
         "free some space, or set TMPDIR to a directory with more room.\n[]\n"
     ), done.stderr
+
+
+def test_additions_fill_gaps_and_replace_nothing(source: Path, target: Path, tmp_path: Path) -> None:
+    (source / "pkg" / "sub").mkdir(parents=True)
+    for name in ("pkg/made.so", "pkg/own.py", "pkg/sub/made.py"):
+        (source / name).write_text("made")
+    (target / "pkg").mkdir()
+    (target / "pkg" / "own.py").write_text("own")
+    (tmp_path / "outside").mkdir()
+    (target / "pkg" / "sub").symlink_to("../../outside")
+
+    copy_missing(source, target)
+
+    assert (target / "pkg" / "made.so").read_text() == "made"
+    assert (target / "pkg" / "own.py").read_text() == "own"
+    assert list((tmp_path / "outside").iterdir()) == []
