@@ -39,7 +39,10 @@ def merge(existing: str, addition: str) -> Merged | None:
     base = existing.removeprefix(mark).replace("\r\n", "\n")
     if base and not base.endswith("\n"):
         base += "\n"
-    old, new = ast.parse(base), ast.parse(addition)
+    try:
+        old, new = ast.parse(base), ast.parse(addition)
+    except SyntaxError:
+        return None
     if any(_reaches_all(statement) for statement in new.body):
         return None
     addition, moved = _apart(old, new, addition)

@@ -74,7 +74,7 @@ def _existing(layout: TestLayout, read: Read, target: Target) -> str | None:
         own, others = imports(layout, text_of(read, path), target)
         if named and own:
             score = (3 if own > 1 else 2, _closeness(path, target), -len(path))
-        elif own > 1 and not others:
+        elif own > 1 and not others and not _about_another(layout, path):
             score = (1, _closeness(path, target), -len(path))
         else:
             continue
@@ -91,6 +91,11 @@ def _closeness(path: str, target: Target) -> int:
 def _near(path: str, target: Target) -> bool:
     own = PurePosixPath(target.path).parent.name
     return own in PurePosixPath(path).parts or own in stem_of(path)
+
+
+def _about_another(layout: TestLayout, path: str) -> bool:
+    """Whether a test file is named after a source file (another one than the target, whose names were looked at)."""
+    return any(PurePosixPath(source).stem.strip("_") == stem_of(path) for source in layout.sources)
 
 
 # ---------------------------------------------------------------- a new file

@@ -72,11 +72,14 @@ def unsafe_tests(source: str) -> Mapping[str, tuple[Reason, str]]:
     faults = {name: fault for name, node in _functions(tree) if (fault := _fault(node, names)) is not None}
     whole = next((fault for node in tree.body if not _holds(node) and (fault := _fault(node, names))), None)
     uses = {name: _used(node) for name, node in _functions(tree)}
+    above = _bases(tree)
     found: dict[str, tuple[Reason, str]] = {}
     for name in uses:
         if not name.rpartition("::")[2].startswith("test"):
             continue
-        fault = whole or next((faults[other] for other in _reached(name, uses) if other in faults), None)
+        fault = whole or next(
+            (faults[other] for other in _reached(name, uses, above) if other in faults), None
+        )
         if fault is not None:
             found[name] = fault
     return found
@@ -111,13 +114,29 @@ def _used(node: ast.AST) -> frozenset[str]:
     return frozenset(found | {"setUp", "setup_method", "setup_class", "setUpClass", "setup_module"})
 
 
-def _reached(name: str, uses: Mapping[str, frozenset[str]]) -> list[str]:
-    """Return a function and all those that it uses, directly or through others."""
+def _bases(tree: ast.AST) -> dict[str, frozenset[str]]:
+    """Return the names of each class's bases, by its own."""
+    return {
+        node.name: frozenset(_text(base) for base in node.bases)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    }
+
+
+def _reached(name: str, uses: Mapping[str, frozenset[str]], above: Mapping[str, frozenset[str]]) -> list[str]:
+    """Return a function and all those that it uses, directly or through others: its own class's methods only."""
     seen, queue = [name], [name]
+    owner = name.rpartition("::")[0]
+    owners = {"", owner, *above.get(owner.rpartition("::")[2], ())}
     while queue:
         for other in sorted(uses):
             short = other.rpartition("::")[2]
-            if other not in seen and short in uses[queue[0]] and not short.startswith("test"):
+            if (
+                other not in seen
+                and other.rpartition("::")[0] in owners
+                and short in uses[queue[0]]
+                and not short.startswith("test")
+            ):
                 seen.append(other)
                 queue.append(other)
         queue.pop(0)

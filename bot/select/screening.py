@@ -29,12 +29,10 @@ def screened(content: str, path: str) -> Draft:
         content: The candidate.
         path: Where it would lie.
     """
-    from libcst import ParserSyntaxError
-
     try:
         shape = outline(content)
         refused = unsafe_tests(content)
-    except (ParserSyntaxError, SyntaxError, ValueError, RecursionError) as error:
+    except (SyntaxError, ValueError, RecursionError) as error:
         draft = Draft("")
         draft.reject(path, Reason.ERRORS, f"it does not parse: {str(error).splitlines()[0]}")
         return draft

@@ -159,7 +159,9 @@ def _fault(seen: Sequence[TestResult | None]) -> tuple[Reason, str] | None:
         if alone is Outcome.PASSED and shuffled is not Outcome.PASSED:
             note = "it depends on the order of tests or on hash seeds"
         elif alone is Outcome.PASSED and together is not Outcome.PASSED:
-            note = "it does not pass together with the existing tests"
+            note = (
+                "it does not pass in another order, with other hash seeds or together with the existing tests"
+            )
         else:
             note = "its outcome changes from run to run"
         return Reason.FLAKY, f"{note}: {worst.message}" if worst.message else note
@@ -174,12 +176,10 @@ def _fault(seen: Sequence[TestResult | None]) -> tuple[Reason, str] | None:
 
 
 def broken(trial: Trial, green: Collection[str]) -> tuple[str, ...]:
-    """Return the existing tests, green on their own, that do not pass in the run together with the file."""
-    together = {result.id: result.outcome for result in trial.runs[-1].results}
+    """Return the existing tests, green on their own, that do not pass in one of the runs with the file."""
     bad = (Outcome.FAILED, Outcome.ERROR, Outcome.TIMED_OUT)
-    return tuple(
-        name for name in green if together.get(name) in bad and not name.startswith(f"{trial.path}::")
-    )
+    found = {result.id for run in trial.runs for result in run.results if result.outcome in bad}
+    return tuple(name for name in green if name in found)
 
 
 def culprits(suspects: Sequence[str], guilty: Callable[[Sequence[str]], bool]) -> tuple[str, ...]:

@@ -70,8 +70,11 @@ class Outline:
 
 
 def outline(source: str) -> Outline:
-    """Read a test file's structure. Raises `libcst.ParserSyntaxError` if it does not parse."""
-    module = cst.parse_module(source)
+    """Read a test file's structure. Raises SyntaxError if it does not parse."""
+    try:
+        module = cst.parse_module(source)
+    except cst.ParserSyntaxError as error:
+        raise SyntaxError(error.message) from error
     walk = _Walk()
     module.visit(walk)
     constants = _constants(module)

@@ -125,14 +125,10 @@ def _litterers(box: Sandbox, trial: Trial, suspects: Sequence[str]) -> tuple[str
 def _breakers(
     box: Sandbox, job: SelectionJob, victims: Sequence[str], suspects: Sequence[str]
 ) -> tuple[str, ...]:
-    """Return the tests after which an existing test fails that passes in the same run without them."""
-    paths = [path for path in job.companions if any(victim.startswith(f"{path}::") for victim in victims)]
+    """Return the tests after which an existing test fails that passes in the same way without them."""
 
-    def fails(selection: Sequence[str]) -> bool:
-        run = run_tests(box, selection, timeout_s=job.patience_s)
+    def fails(some: Sequence[str]) -> bool:
+        run = run_tests(box, [*some, *victims], timeout_s=job.patience_s)
         return any(result.id in victims and result.outcome in _BAD for result in run.results)
 
-    def guilty(some: Sequence[str]) -> bool:
-        return fails([*some, *paths])
-
-    return () if fails(paths) else culprits(suspects, guilty)
+    return () if fails(()) else culprits(suspects, fails)

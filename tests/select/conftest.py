@@ -49,6 +49,10 @@ def remember(item):
 '''
 
 
+LEAN = "[pytest]\naddopts = -p no:hypothesispytest -p no:xdist -p no:anyio -p no:timeout\n"
+"""Plugins of testforge's own tests that would cost every run of the sample a second."""
+
+
 def write_files(root: Path, files: Mapping[str, str]) -> Path:
     """Write a tree."""
     for name, content in files.items():
@@ -71,11 +75,11 @@ def choose(tmp_path: Path, interpreter: Interpreter) -> Choose:
         slow_s: float = 5.0,
     ) -> Selection:
         path = "shop/prices.py"
-        everything = {"shop/__init__.py": "", path: source, **(files or {})}
+        everything = {"shop/__init__.py": "", path: source, "pytest.ini": LEAN, **(files or {})}
         tree = write_files(tmp_path / "head", everything)
         base_tree = None
         if base is not None:
-            base_tree = write_files(tmp_path / "base", {"shop/__init__.py": "", **base})
+            base_tree = write_files(tmp_path / "base", {"shop/__init__.py": "", "pytest.ini": LEAN, **base})
         target = Target(
             path, "shop.prices", source, frozenset(range(1, source.count("\n") + 1)), whole_file=True
         )

@@ -83,6 +83,11 @@ def test_the_only_test_file_of_a_single_module_is_extended_whatever_its_name() -
     assert (placed.final_path, placed.extends) == ("test.py", True)
 
 
+def test_a_file_named_after_another_module_is_not_extended_whatever_it_imports() -> None:
+    files = {"tests/test_other.py": "from pkg.mod import parse\n", "pkg/other.py": ""}
+    assert put(files, "pkg/mod.py", "pkg.mod").final_path == "tests/test_mod.py"
+
+
 def test_of_two_files_with_the_name_the_one_nearer_to_the_target_is_extended() -> None:
     files = {
         "tests/a/test_mod.py": "from pkg.a.mod import parse",
