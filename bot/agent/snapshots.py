@@ -98,7 +98,7 @@ class Snapshots:
         Args:
             judged: Returns a snapshot with its mutants judged, or as it was if that cannot be done.
         """
-        rivals = _undominated([each for each in self.all() if each.verified and each.collected])
+        rivals = _undominated([each for each in self.all() if each.collected])
         if len(rivals) > 1:
             finalists = sorted(rivals, key=_coverage_rank)[-FINALISTS:]
             rivals = [judged(each) if each.caught is None else each for each in rivals if each in finalists]

@@ -85,6 +85,11 @@ def test_fewer_failing_tests_win_where_the_passing_ones_are_the_same() -> None:
     assert best_of((clean, run("a"), None), (dirty, run("a", "b"), None)) == clean
 
 
+def test_fewer_failing_tests_win_where_others_do_as_much() -> None:
+    clean, dirty = suite("a"), suite("b", "c")
+    assert best_of((clean, run("a"), None), (dirty, run("b", "c"), None)) == clean
+
+
 def test_the_later_state_wins_where_all_else_is_equal() -> None:
     assert best_of((suite("a"), run("a"), None), (suite("b"), run("b"), None)) == suite("b")
 
