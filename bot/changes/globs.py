@@ -39,8 +39,7 @@ def _translate(pattern: str) -> str:
             found.append(".+")
             position += 2
         elif (group := re.match(r"\[([!^]?)(\]?[^\]/]*)\]", rest)) and group[2]:
-            inside = re.sub(r"([\\\[\]&~|^])", r"\\\1", group[2])
-            found.append(f"[{'^/' if group[1] else ''}{inside}]")
+            found.append(_characters(group[2], negated=bool(group[1])))
             position += group.end()
         elif rest[0] == "\\" and len(rest) > 1:
             found.append(re.escape(rest[1]))
@@ -49,3 +48,14 @@ def _translate(pattern: str) -> str:
             found.append({"*": "[^/]*", "?": "[^/]"}.get(rest[0], re.escape(rest[0])))
             position += 1
     return "".join(found)
+
+
+def _characters(inside: str, *, negated: bool) -> str:
+    """Translate what stands between brackets; a range that runs backwards (`z-a`) holds no character, as for git."""
+    escaped = re.sub(r"([\\\[\]&~|^])", r"\\\1", inside)
+    group = f"[{'^/' if negated else ''}{escaped}]"
+    try:
+        re.compile(group)
+    except re.error:
+        return "(?!)"
+    return group

@@ -20,7 +20,7 @@ PATHS = (
 )
 PATTERNS = (
     "*.py", "/*.py", "a.py", "src", "src/", "/src/", "src/*", "src/*.py", "src/**", "src/**/*.py", "**/a.py", "**/pkg/**",
-    "*_gen.py", "x/**/a.py", "?.py", "[ab].py", "[!b].py", "./src", "s*c/p*", "y", "src/pkg/a.py/", "\\[a\\].py", "src/[^p]a.py",
+    "*_gen.py", "x/**/a.py", "?.py", "[ab].py", "[!b].py", "./src", "s*c/p*", "y", "src/pkg/a.py/", "\\[a\\].py", "src/[^p]a.py", "[b-a].py", "[a-b].py",
 )  # fmt: skip
 
 
