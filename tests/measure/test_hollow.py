@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from bot.domain import Target
 from bot.measure.hollow import hollow_tests
 from bot.measure.outcomes import run_tests
@@ -193,6 +195,7 @@ def test_called():
     assert hollow == {"test_called"}
 
 
+@pytest.mark.slow
 def test_a_test_that_never_ends_without_the_functions_is_not_hollow(open_box: OpenBox) -> None:
     tests = """
 from mod import double

@@ -108,6 +108,8 @@ def _is_assertion(excinfo: Any) -> bool:
 
 
 def _text(excinfo: Any, short: bool = False) -> str:
+    if excinfo.typename == "FixtureLookupError":
+        return excinfo.value.msg or f"fixture '{excinfo.value.argname}' not found"
     try:
         return str(excinfo.exconly(tryshort=short))
     except Exception:
