@@ -208,10 +208,12 @@ class TestEnds:
         turns = [calls(call("run_tests")), calls(call("coverage_report"))] * 5
         assert run(Scripted(*turns)).ended == "stuck"
 
+    @pytest.mark.slow
     def test_the_same_call_after_a_change_of_the_suite_is_no_repetition(self, run: Run) -> None:
         turns = [calls(write(GOOD + f"# {n}\n"), call("run_tests")) for n in range(4)]
         assert run(Scripted(*turns, DONE)).ended == "finish"
 
+    @pytest.mark.slow
     def test_runs_that_show_nothing_new_end_it_on_a_plateau(self, run: Run) -> None:
         turns = [calls(write(GOOD + f"# {n}\n"), call("run_tests")) for n in range(20)]
         refinement = run(Scripted(*turns), plateau=3)
@@ -222,12 +224,14 @@ class TestEnds:
         turns = [calls(write(GOOD + "# 1\n"), call("run_tests")), DONE]
         assert run(Scripted(*looks, *turns), plateau=3).ended == "finish"
 
+    @pytest.mark.slow
     def test_something_new_makes_the_plateau_begin_anew(self, run: Run) -> None:
         idle = [calls(write(GOOD + f"# {n}\n"), call("run_tests")) for n in range(3)]
         gain = calls(write(BETTER), call("run_tests"))
         more = [calls(write(BETTER + f"# {n}\n"), call("run_tests")) for n in range(3)]
         assert run(Scripted(*idle, gain, *more, DONE), plateau=3).ended == "finish"
 
+    @pytest.mark.slow
     def test_a_new_caught_mutant_alone_is_progress(self, run: Run) -> None:
         idle = [calls(write(GOOD + f"# {n}\n"), call("surviving_mutants")) for n in range(3)]
         sharper = GOOD.replace("discount(10, 3) == 4", "(discount(10, 3), discount(30, 10)) == (4, 10)")

@@ -44,6 +44,7 @@ def _judged(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, tuple[str, ...]]
     return calls
 
 
+@pytest.mark.slow
 def test_existing_tests_count_for_coverage_and_for_mutants(open_bench: OpenBench) -> None:
     bench = open_bench({"tests/test_shout.py": SHOUT}, baseline=existing)
     bench.write(SUITE_PATH, GOOD)
@@ -55,6 +56,7 @@ def test_existing_tests_count_for_coverage_and_for_mutants(open_bench: OpenBench
     assert {mutant.function for mutant in survivors} == {"discount"}
 
 
+@pytest.mark.slow
 def test_mutants_that_existing_tests_kill_are_never_run_again(
     open_bench: OpenBench, judged: list[tuple[int, tuple[str, ...]]]
 ) -> None:
@@ -66,6 +68,7 @@ def test_mutants_that_existing_tests_kill_are_never_run_again(
     assert rest == all_of_them - sum(mutant.function == "shout" for mutant in bench.mutants.mutants)
 
 
+@pytest.mark.slow
 def test_after_a_test_is_added_only_survivors_meet_only_the_new_one(
     bench: Workbench, judged: list[tuple[int, tuple[str, ...]]]
 ) -> None:
