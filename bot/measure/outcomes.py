@@ -90,7 +90,7 @@ def _suite_run(events: Sequence[Mapping[str, Any]], completed: Completed, timeou
     begun: dict[str, Mapping[str, Any]] = {}
     errors: dict[str, str] = {}
     coverage = CoverageReader()
-    crash = f"timed out after {timeout_s:g} s" if completed.timed_out else ""
+    crash = _runner_crash(completed, timeout_s)
     for event in events:
         match event["event"]:
             case "begin":
@@ -113,6 +113,16 @@ def _suite_run(events: Sequence[Mapping[str, Any]], completed: Completed, timeou
         output=_output(completed),
         duration_s=completed.duration_s,
     )
+
+
+def _runner_crash(completed: Completed, timeout_s: float) -> str:
+    """Return why the guest did not come to its end, however complete its journal looks: no disk, no memory."""
+    if completed.timed_out or completed.exit_code is None:
+        return f"timed out after {timeout_s:g} s"
+    if completed.exit_code == 0:
+        return ""
+    lines = completed.stderr.strip().splitlines()
+    return f"the test runner exited with {completed.exit_code}{': ' + lines[-1] if lines else ''}"
 
 
 def _result(event: Mapping[str, Any], begun: Mapping[str, Any]) -> TestResult:

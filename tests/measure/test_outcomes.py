@@ -289,6 +289,16 @@ def test_a_test_that_breaks_pytests_capture_spoils_no_other(open_box: OpenBox, h
     assert outcomes(run) == {"test_a": "failed", "test_b": "passed"}
 
 
+def test_a_runner_that_is_killed_does_not_pass_for_a_run_that_ended(open_box: OpenBox) -> None:
+    run = run_file(
+        open_box,
+        "import os\ndef test_a(): pass\ndef test_b(): os.kill(os.getppid(), 9)\ndef test_c(): pass\n",
+    )
+
+    assert outcomes(run).get("test_a") == "passed"
+    assert run.crash.startswith("the test runner exited with")
+
+
 def test_an_order_seed_shuffles_the_same_way_each_time(open_box: OpenBox) -> None:
     box = open_box({"test_it.py": "".join(f"def test_{name}(): pass\n" for name in "abcdefgh")})
 
