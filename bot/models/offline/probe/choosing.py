@@ -38,8 +38,9 @@ def cost_of(case: Case) -> float:
 
 def choose(
     cases: Sequence[Case], kills: Mapping[int, Sequence[int]], most: int, done: frozenset[Any] = frozenset()
-) -> list[int]:
-    """Return indexes of cases that together have all the evidence, the most telling first.
+) -> list[tuple[int, list[int]]]:
+    """Return indexes of cases that together have all the evidence, the most telling first, each with the numbers of
+    the faults it is credited with.
 
     Args:
         cases: All candidates with their outcomes.
@@ -59,7 +60,7 @@ def choose(
         evidence[index] -= done
     costs = [cost_of(case) for case in cases]
     left = set(range(len(cases)))
-    chosen: list[int] = []
+    chosen: list[tuple[int, list[int]]] = []
     while left and len(chosen) < most:
         best, gain = -1, 0.0
         for index in sorted(left):
@@ -71,9 +72,9 @@ def choose(
                 best, gain = index, worth / costs[index]
         if best < 0:
             break
-        chosen.append(best)
         left.discard(best)
-        taken = evidence[best]
+        taken = set(evidence[best])
+        chosen.append((best, sorted(e[1] for e in taken if isinstance(e, tuple) and e[0] == "fault")))
         for index in left:
             evidence[index] -= taken
     return chosen

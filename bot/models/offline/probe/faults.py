@@ -137,6 +137,14 @@ def _walk(
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and scope is None and name == "body":
                 inner = Scope(node, classes)
             place = child.lineno if isinstance(child, ast.stmt) else line
+            if isinstance(node, ast.arguments):
+                place = line  # of the function's first statement: whoever gets there may have used a default
+            elif isinstance(child, ast.arguments):
+                place = (
+                    getattr(node, "body", [child])[-1].lineno
+                    if isinstance(getattr(node, "body", None), list)
+                    else line
+                )
             yield child, inner, place
             shells = (*classes, child) if isinstance(child, ast.ClassDef) and inner is None else classes
             yield from _walk(child, inner, shells, place)

@@ -82,7 +82,8 @@ class Exploration:
         self._grow()
         kills, found, cases = self._judge()
         chosen = choosing.choose(cases, kills, self.job.get("most", 150))
-        stable = proving.prove([cases[i] for i in chosen], self.job_path, self.job, self.runner.views)
+        self.judge.trim([cases[i] for i, _ in chosen], [credit for _, credit in chosen])
+        stable = proving.prove([cases[i] for i, _ in chosen], self.job_path, self.job, self.runner.views)
         self._print(stable, cases, kills, found)
 
     def _grow(self) -> None:
@@ -101,7 +102,7 @@ class Exploration:
     def _judge(self) -> tuple[dict[int, list[int]], list[faults.Fault], list[Case]]:
         """Judge the corpus, pursue what is left alive, and judge the cases found on the way."""
         found = faults.find(self.woven.source, self.woven.tree)
-        judge = judging.Judge(self.woven, self.runner, found)
+        judge = self.judge = judging.Judge(self.woven, self.runner, found)
         cases = sorted(
             [*self.search.corpus, *self.search.reserved()],
             key=lambda case: (choosing.cost_of(case), case.key),

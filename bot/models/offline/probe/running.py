@@ -342,7 +342,7 @@ class Runner:
             self.iterating = True
             items = _items(value)
             self.iterating = False
-            told = self.teller.text(items) if items is not None else None
+            told = self._text(items) if items is not None else None
             if told is not None:
                 return self._literal(Then("items", told, kind.__name__, value=items))
             return Then("holds", "", kind.__name__, value=value)
@@ -354,12 +354,16 @@ class Runner:
                 return Then("holds", f"result is {name}", kind.__name__, value=value)
         if kind is float and math.isnan(value):
             return Then("holds", "math.isnan(result)", "float", value=value)
-        told = self.teller.text(value)
+        told = self._text(value)
         if told is not None:
             return self._literal(
                 Then("approx" if telling.has_long_float(value) else "value", told, kind.__name__, value=value)
             )
         return Then("holds", "", kind.__name__, value=value)
+
+    def _text(self, value: Any) -> str | None:
+        with self.record.aside():
+            return self.teller.text(value)
 
     def _literal(self, then: Then) -> Then:
         try:
@@ -417,7 +421,7 @@ class Runner:
             value = eval(self.code(text, "eval"), {**space, **self.space([text]), **space})
         except Exception:
             return None
-        told = self.teller.text(value)
+        told = self._text(value)
         if told is None:
             return None
         return self._literal(
