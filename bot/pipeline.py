@@ -54,7 +54,9 @@ def review(request: Request, tell: Listener) -> RunReport:
     try:
         if change.targets:
             with workshop(request, config, change, tell) as shop:
-                done.extend(cover(target, shop) for target in change.targets)
+                for target in change.targets:
+                    done.append(cover(target, shop))
+                    shop.site.add(done[-1].suite)  # a later target may extend the same file
     except InconclusiveError as error:
         status, reason = error.status, _with_detail(error)
     except KeyboardInterrupt:
@@ -89,7 +91,12 @@ def score(
     max_mutants: int | None,
     progress: Listener,
 ) -> scores.Score:
-    """Measure a test file against a source file, both relative to `root`.
+    """Measure a test file against a source file.
+
+    Args:
+        root: The project's directory.
+        source: The source file, relative to `root`.
+        test_file: The test file, relative to `root`, or absolute if it lies outside.
 
     Raises:
         UsageError: A path or the configuration is wrong.
@@ -103,6 +110,10 @@ def score(
         stage(progress, "measure", source) as say,
         place_.sandboxes.open(place_.tree, place_.interpreter) as box,
     ):
+        if Path(test_file).is_absolute():
+            given = Path(test_file).read_bytes()
+            test_file = f"testforge_given/{Path(test_file).name}"
+            box.write(test_file, given)
         found = scores.score_file(box, change.targets[0], test_file, max_mutants=max_mutants, seed=seed)
         say(f"{len(found.run.passed)} of {len(found.run.results)} tests pass")
         return found

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot import changes, environment
-from bot.domain import Change, Progress, Request
+from bot.domain import Change, Progress, Request, Suite
 from bot.measure import baseline
 from bot.measure.baseline import Baseline
 from bot.models import Model
@@ -29,7 +29,7 @@ class Site:
     """A checkout in which code can be run.
 
     Attributes:
-        tree: A copy of head; only read.
+        tree: A copy of head, with the suites proposed so far; sandboxes only read it.
         base_tree: A copy of the base commit; None where there is none.
     """
 
@@ -41,6 +41,13 @@ class Site:
     def read(self, path: str) -> str:
         """Return the text of a file at head. Raises OSError, or UnicodeDecodeError if it is not UTF-8."""
         return (self.tree / path).read_text("utf-8")
+
+    def add(self, suite: Suite | None) -> None:
+        """Put a proposed suite in its place in the tree."""
+        if suite is not None:
+            file = self.tree / suite.path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(suite.content.encode("utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
