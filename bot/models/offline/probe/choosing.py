@@ -11,6 +11,24 @@ from .programs import Case
 _UGLY = re.compile(r"\\x|\\u|nan|inf|[^\x00-\x7f]|[0-9]{7,}")
 
 
+class Wanted:
+    """Which lines and branches are still worth a case: some, or where None is given, all."""
+
+    def __init__(self, lines: frozenset[int] | None, origins: frozenset[int] | None) -> None:
+        self.lines = lines
+        self.origins = origins
+
+    def has(self, feature: Any) -> bool:
+        """Whether a feature of a case is such a line or a branch that starts on such a line."""
+        if isinstance(feature, int):
+            return self.lines is None or feature in self.lines
+        branch = isinstance(feature, tuple) and len(feature) == 2 and isinstance(feature[1], bool)
+        return branch and (self.origins is None or feature[0] // 1000 in self.origins)
+
+
+everything = Wanted(None, None)
+
+
 def cost_of(case: Case) -> float:
     """Return how much a case asks of its reader; exceptions nobody meant, and odd texts, cost more."""
     outcome = case.outcome
@@ -37,7 +55,7 @@ def cost_of(case: Case) -> float:
 
 
 def choose(
-    cases: Sequence[Case], kills: Mapping[int, Sequence[int]], most: int, done: frozenset[Any] = frozenset()
+    cases: Sequence[Case], kills: Mapping[int, Sequence[int]], most: int, wanted: Wanted
 ) -> list[tuple[int, list[int]]]:
     """Return indexes of cases that together have all the evidence, the most telling first, each with the numbers of
     the faults it is credited with.
@@ -46,18 +64,14 @@ def choose(
         cases: All candidates with their outcomes.
         kills: By fault number, the indexes of cases that show it.
         most: Keep at most so many.
-        done: Evidence that is there already.
+        wanted: Which lines and branches count as evidence.
     """
     evidence: list[set[Any]] = [set() for _ in cases]
     for number, killers in kills.items():
         for index in killers:
             evidence[index].add(("fault", number))
     for index, case in enumerate(cases):
-        evidence[index] |= {f for f in case.features if isinstance(f, int)}
-        evidence[index] |= {
-            f for f in case.features if isinstance(f, tuple) and len(f) == 2 and isinstance(f[1], bool)
-        }
-        evidence[index] -= done
+        evidence[index].update(feature for feature in case.features if wanted.has(feature))
     costs = [cost_of(case) for case in cases]
     left = set(range(len(cases)))
     chosen: list[tuple[int, list[int]]] = []

@@ -63,6 +63,11 @@ class Fault:
         self.number = 0
         self.reached = line
 
+    @property
+    def told(self) -> str:
+        """The fault in a few words, with its line."""
+        return self.what if " line " in self.what else f"{self.what}, line {self.line}"
+
 
 class Scope:
     """An outermost function or method: its node and the classes around it."""
@@ -117,6 +122,17 @@ def find(source: str, tree: ast.Module) -> list[Fault]:
     for number, fault in enumerate(found):
         fault.number = number
     return found
+
+
+def places(tree: ast.Module, line: int) -> tuple[Scope | None, int]:
+    """Return the scope of a line and the first line of the innermost statement that holds it."""
+    scope: Scope | None = None
+    reached = line
+    for node, inner, _ in _walk(tree, None, (), 1):
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno):
+            reached = node.lineno
+            scope = inner
+    return scope, reached
 
 
 def _walk(

@@ -408,7 +408,7 @@ class Runner:
             after = self._look(text, space)
             if after is not None and (after.key != key or (case.unbound and _about(text, case.unbound))):
                 checks.append((text, after))
-        if not checks and (then is None or (then.kind == "holds" and not then.text)):
+        if not checks and then is None:
             for text in before:
                 after = self._look(text, space)
                 if after is not None:

@@ -68,11 +68,12 @@ class Search:
         case.outcome = outcome
         new = case.features - self.known
         opaque = then is not None and then.kind == "holds" and not then.text
-        if opaque and not outcome.checks and then is not None:
-            if new:
+        if opaque and then is not None:
+            if new or keep:
                 self.known |= new
                 self._follow(case, then.value)
-            return None
+            if not outcome.checks:
+                return None
         if not new and not keep:
             self._reserve(case)
             return None
