@@ -32,12 +32,26 @@ def before(box: Sandbox, job: SelectionJob) -> MutationResult:
 
 
 def with_candidate(
-    box: Sandbox, job: SelectionJob, run: SuiteRun, first: MutationResult, tests: Sequence[str]
+    box: Sandbox,
+    job: SelectionJob,
+    run: SuiteRun,
+    earlier: MutationResult,
+    tests: Sequence[str],
+    met: Sequence[str] = (),
 ) -> MutationResult:
-    """Return what existing and candidate tests kill together; survivors of the former meet the candidate alone."""
-    known = {verdict.mutant.id: verdict for verdict in first.verdicts}
+    """Return what existing and candidate tests kill together.
+
+    Args:
+        box: A sandbox with the candidate.
+        job: What is judged.
+        run: Existing and candidate tests, with coverage.
+        earlier: Verdicts of the existing tests, or those with more of the candidate's.
+        tests: The candidate's tests.
+        met: Those of the candidate's that `earlier` is about: its survivors do not meet them again.
+    """
+    known = {verdict.mutant.id: verdict for verdict in earlier.verdicts}
     old = witnesses(job) if known else ()
-    return _judged(box, job, run, [*old, *tests], known, seen=old) or MutationResult()
+    return _judged(box, job, run, [*old, *tests], known, seen=[*old, *met]) or MutationResult()
 
 
 def with_final(
