@@ -12,9 +12,7 @@ from collections.abc import Iterator, Sequence
 from bot.models.offline.outline import Entry, Outline
 from bot.models.offline.scenario import Scenario, Then
 
-_ARROW = re.compile(
-    r"^[\s*`-]*(?P<call>[\w.]+\(.*?\))`?\s*(?:->|=>|==|→|#\s*(?:=>|->|==|returns)?)\s*`?(?P<value>.+?)`?\.?$"
-)
+_ARROW = re.compile(r"`*\s*(?:->|=>|==|→|#\s*(?:=>|->|==|returns)?)\s*`*(?P<value>[^`]+?)`*\.?\s*$")
 _BUILTINS = frozenset(dir(builtins))
 _UNSTABLE = re.compile(r"0x[0-9a-f]{6,}|\.\.\.")
 
@@ -193,12 +191,13 @@ def _stdlib(text: str) -> list[str]:
 
 def _arrow(line: str, entry: Entry, outline: Outline) -> Iterator[Scenario]:
     """Yield the example of a line such as `f(2) -> 4`, where `f` is the entry itself."""
-    found = _ARROW.match(line)
-    if found is None or entry.owner or not found["call"].startswith(f"{entry.name}("):
+    start = re.search(rf"(?<![\w.]){re.escape(entry.name)}\(", line)
+    if start is None or entry.owner:
         return
-    then = _value(found["value"].strip())
-    if then is None:
-        return
-    scenario = _scenario(entry, outline, (), found["call"], then, ())
-    if scenario is not None:
-        yield scenario
+    for end in re.finditer(r"\)", line):
+        call, found = line[start.start() : end.end()], _ARROW.match(line[end.end() :])
+        then = _value(found["value"].strip()) if found else None
+        scenario = _scenario(entry, outline, (), call, then, ()) if then else None
+        if scenario is not None:
+            yield scenario
+            return

@@ -52,7 +52,7 @@ def _candidates(table: Table, outline: Outline, in_class: str) -> Iterator[str]:
         return
     if not table.columns:
         yield from (f"{base}_of_{phrase}" for phrase in first_inputs[:1])
-        yield from (f"{base}_{effect}" for effect in effects[:1])
+        yield from (f"{base}_{effect}" for effect in effects[:1] if not options)
     yield base
     yield from (f"{base}_{effect}" for effect in effects)
     yield from (f"{base}_of_{phrase}" for phrase in inputs)

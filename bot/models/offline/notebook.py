@@ -35,6 +35,8 @@ class Notebook:
         current: The suite's text as it stands.
         written: That suite with its scenarios, if it is this model's.
         explorations: Commands run in the sandbox so far, and how many scenarios the last one showed for the first time.
+        problem: Why the module cannot be imported.
+        refusal: The last write or command, if it could not be done.
         measures: (covered lines, missing branches, killed mutants) each time they were looked at.
         repairs: Runs with failures since the last exploration.
     """
@@ -51,6 +53,7 @@ class Notebook:
     explorations: int = 0
     fresh: int = 0
     problem: str = ""
+    refusal: Step | None = None
     results: Results | None = None
     covered: Covered | None = None
     survivors: Survivors | None = None
@@ -82,6 +85,8 @@ class Notebook:
 
     def _note(self, step: Step) -> None:
         output = step.output or ""
+        if step.name in ("write_file", "execute_bash"):
+            self.refusal = step if step.refused else None
         if step.refused:
             return
         if step.name == "execute_bash":

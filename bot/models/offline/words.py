@@ -123,7 +123,10 @@ def notable(text: str, parameter: str) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         return "nan" if math.isnan(value) else "infinity" if value > 0 else "negative_infinity"
     if isinstance(value, int | float):
-        return "zero" if value == 0 else f"negative_{noun}" if value < 0 else ""
+        plain = noun in ("number", "value")
+        return (
+            ("zero" if plain else f"zero_{noun}") if value == 0 else f"negative_{noun}" if value < 0 else ""
+        )
     if isinstance(value, str | bytes | list | tuple | dict) and not value:
         return f"empty_{noun}"
     if isinstance(value, str) and value.isspace():
