@@ -418,6 +418,17 @@ def test_threads_that_live_before_the_fork_make_each_mutant_a_process_of_its_own
     assert any("Threads" in note for note in result.notes)
 
 
+def test_a_module_that_a_plugin_imports_early_is_mutated_in_a_new_python(open_box: OpenBox) -> None:
+    files = {
+        "mod.py": "A = 5\n\n\ndef f(x):\n    return x + 1\n",
+        "early.py": "import mod\n",
+        "pytest.ini": "[pytest]\naddopts = -p early\n",
+        "test_mod.py": "from mod import A, f\ndef test_a(): assert A == 5 and f(1) == 2\n",
+    }
+    scene = Scene(open_box, files, "mod.py")
+    assert scene.outcomes(("A = 5", "Number"), ("x + 1", "Add_Sub")) == {"A = 5": KILLED, "x + 1": KILLED}
+
+
 def test_tests_that_are_red_without_a_mutant_kill_nothing_and_are_named(open_box: OpenBox) -> None:
     tests = (
         "import os, pytest, mod\n"
