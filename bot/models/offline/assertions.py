@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Protocol, TypeGuard
 
 from bot.models.offline.layout import WIDTH, assignment, flat, laid_out, quoted, statement, width
 from bot.models.offline.scenario import Then
 
 _SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]")
 _LONGEST_MESSAGE = 72
+_TELLING_LETTERS = 16
 _NAN = ("float('nan')", 'float("nan")', "math.nan")
 _NEGATED: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
     ast.In: ast.NotIn,
@@ -38,6 +39,9 @@ class Dialect(Protocol):
 def pattern_of(message: str, quote: str) -> str:
     """Return the expression for `match=`: plain where nothing needs escaping, `re.escape(...)` otherwise; or empty."""
     text = message.strip().partition("\n")[0]
+    if len(text) > _LONGEST_MESSAGE or _SPECIAL.search(text.rstrip(".!")):
+        clause = re.split(r"[,;:]?\s*[.^$*+?{}\[\]\\|()]|[,;:]\s", text)[0]
+        text = clause if len(re.findall(r"[A-Za-z]", clause)) >= _TELLING_LETTERS else text
     if len(text) > _LONGEST_MESSAGE:
         text = re.sub(r"\s+\S*$", "", text[:_LONGEST_MESSAGE]).rstrip(" ,:;('\"[{")
     text = text.rstrip(".!")
@@ -61,6 +65,8 @@ class PytestDialect:
             return self._holds(node, then.text, indent)
         if then.kind == "value" and then.text in _NAN:
             return [" " * indent + f"assert math.isnan({flat(node, self.quote)})"]
+        if then.kind == "value" and then.text == "False" and _compares_results(node):
+            return self._compared(node.left, ast.NotEq(), node.comparators[0], indent)
         if then.kind == "value" and isinstance(node, ast.Compare) and _reads_plainly(node, then.text):
             node = node if then.text == "True" else negated(node)
             return laid_out(node, indent, self.quote, lead="assert ")
@@ -149,6 +155,11 @@ class UnittestDialect:
         )
         node = ast.parse(call, mode="eval").body
         return [*laid_out(node, indent, self.quote, lead="with ", trail=":"), *body]
+
+
+def _compares_results(node: ast.expr) -> TypeGuard[ast.Compare]:
+    """Whether a comparison is of what two calls gave, so that `!=` says the same as `not ==`."""
+    return isinstance(node, ast.Compare) and isinstance(node.left, ast.Call) and type(node.ops[0]) is ast.Eq
 
 
 def _reads_plainly(node: ast.Compare, outcome: str) -> bool:

@@ -145,10 +145,15 @@ def _needed(given: Sequence[str], when: str) -> list[str]:
     objects = {name for text in given if "(" in text for name in _stored(text) or ()}
     for text in reversed(given):
         stored = _stored(text) or frozenset()
-        if stored & wanted or (not stored and _words(text) & wanted & objects):
+        if stored & wanted or (not stored and _is_call(text) and _words(text) & wanted & objects):
             kept.insert(0, text)
             wanted |= _words(text)
     return kept
+
+
+def _is_call(text: str) -> bool:
+    """Whether a statement may change what it names; looking at an attribute or comparing does not."""
+    return not _is_statement(text) and isinstance(ast.parse(text, mode="eval").body, ast.Call)
 
 
 def _words(text: str) -> set[str]:

@@ -28,6 +28,8 @@ def _escaped(character: str, quote: str, prefix: str) -> str:
         return "\\" + character if character == quote else character
     if prefix:
         return repr(character.encode("latin-1"))[2:-1]
+    if not character.isascii() and unicodedata.category(character)[0] in "MCZ":
+        return ascii(character)[1:-1]  # nobody could see it
     return repr(character)[1:-1]
 
 

@@ -48,7 +48,7 @@ def _candidates(table: Table, outline: Outline, in_class: str) -> Iterator[str]:
     first_inputs = [phrase for phrase in inputs if _is_notable(table, outline, phrase)]
     if table.then is not None and table.then.kind == "raises":
         guilty = [] if table.columns else first_inputs
-        yield from _raising(base, table, inputs, guilty, states)
+        yield from _raising(base, table, inputs, guilty, states, options)
         return
     if not table.columns:
         yield from (f"{base}_of_{phrase}" for phrase in first_inputs[:1])
@@ -74,16 +74,20 @@ def _required(table: Table, outline: Outline) -> list[tuple[str, str]]:
 
 
 def _raising(
-    base: str, table: Table, inputs: list[str], guilty: list[str], states: list[str]
+    base: str, table: Table, inputs: list[str], guilty: list[str], states: list[str], options: str
 ) -> Iterator[str]:
     then = table.then
-    error = then.type if then else ""
+    error, message = (then.type, then.message) if then else ("", "")
     raises = f"raises_{words.error_words(error)}"
-    nouns = [words.noun_for(name, "") for name, _ in _arguments(table)][:1] or ["input"]
     assigned = re.match(r"\w+\.(\w+) = ", table.when)
     if assigned and error == "AttributeError":
         yield f"{base}_cannot_be_set"
     rejecting = error.endswith(_REJECTING) or "Invalid" in error
+    blamed = _blamed(message, [name for name, _ in _arguments(table)])
+    if rejecting and blamed:
+        yield from (f"{base.removesuffix(options)}_rejects_{phrase}" for phrase in guilty if blamed in phrase)
+        yield f"{base.removesuffix(options)}_rejects_invalid_{blamed}"
+    nouns = [words.noun_for(name, "") for name, _ in _arguments(table)][:1] or ["input"]
     if rejecting and inputs:
         yield from (f"{base}_rejects_{phrase}" for phrase in guilty)
         yield from (f"{base}_rejects_invalid_{noun if noun != 'value' else 'input'}" for noun in nouns)
@@ -95,8 +99,18 @@ def _raising(
     yield from (f"{base}_{raises}_{state}" for state in states)
     yield from (f"{base}_{raises}_for_{phrase}_{state}" for phrase in inputs for state in states)
     yield from (f"{base}_{raises}_for_{a}_and_{b}" for a in inputs for b in inputs if a != b)
-    message = words.text_words(then.message if then else "", most=6)
-    yield from ([f"{base}_raises_{message}"] if message else [])
+    said = words.text_words(message, most=6)
+    yield from ([f"{base}_raises_{said}"] if said else [])
+
+
+def _blamed(message: str, parameters: Sequence[str]) -> str:
+    """Return the parameter that a message names first; empty if it names none."""
+    named = [
+        found
+        for name in parameters
+        if len(name) > 2 and (found := re.search(rf"\b{re.escape(name)}\b", message))
+    ]
+    return words.snake(min(named, key=lambda found: found.start())[0]) if named else ""
 
 
 def _subject(table: Table, outline: Outline, in_class: str) -> str:
@@ -203,7 +217,8 @@ def _given_values(table: Table) -> Iterator[str]:
             literals = [argument for argument in call.args if not isinstance(argument, ast.Name | ast.Call)]
             for argument in literals:
                 yield from words.described(ast.unparse(argument), "")[:2]
-            yield from (words.snake(keyword.arg) for keyword in call.keywords if keyword.arg)
+            if line != table.when:
+                yield from (words.snake(keyword.arg) for keyword in call.keywords if keyword.arg)
 
 
 def _states(table: Table) -> Iterator[str]:

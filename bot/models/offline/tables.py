@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from bot.models.offline import words
 from bot.models.offline.layout import canonical
 from bot.models.offline.outline import Outline
 from bot.models.offline.scenario import Check, Scenario, Then
@@ -88,6 +89,8 @@ def _worth(table: Table, seen: set[object]) -> tuple[bool, int, int]:
 def _readable(skeleton: Skeleton) -> bool:
     """Whether a scenario makes a test that a person would read, and that can fail."""
     then = skeleton.scenario.then
+    if then is not None and then.kind == "raises" and then.type in ("ImportError", "ModuleNotFoundError"):
+        return False  # that is about the machine
     if then is not None and then.kind == "holds" and not then.text and not re.search(r"\(|\[", skeleton.when):
         return False
     return all(len(text) <= _LONGEST_CELL for text in skeleton.texts) and len(skeleton.scenario.given) <= 12
@@ -147,8 +150,21 @@ def _manageable(members: Sequence[Skeleton]) -> list[list[Skeleton]]:
     for member in members:
         by_given.setdefault(member.scenario.given, []).append(member)
     if len(by_given) == 1:
-        return [[member] for member in members]
+        return _clusters(members)
     return [part for group in by_given.values() for part in _manageable(group)]
+
+
+def _clusters(members: Sequence[Skeleton]) -> list[list[Skeleton]]:
+    """Put members together that differ in few places."""
+    clusters: list[list[Skeleton]] = []
+    for member in members:
+        fitting = (c for c in clusters if len(c) < MAX_ROWS and len(_varying([*c, member])) <= MAX_COLUMNS)
+        home = next(fitting, None)
+        if home is None:
+            clusters.append([member])
+        else:
+            home.append(member)
+    return clusters
 
 
 def _varying(members: Sequence[Skeleton]) -> list[tuple[int, ...]]:
@@ -283,8 +299,8 @@ def _column_names(skeleton: Skeleton, columns: Sequence[tuple[int, ...]]) -> lis
         wanted = wanted or skeleton.hints[slots[0]]
         free = [
             wanted,
+            f"{wanted}_{words.kind(skeleton.texts[slots[0]])}",
             f"other_{wanted}",
-            f"{wanted}_value",
             f"another_{wanted}",
             f"third_{wanted}",
             f"last_{wanted}",

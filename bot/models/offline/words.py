@@ -105,6 +105,12 @@ def evaluated(text: str) -> tuple[bool, object]:
         return True, float(("-" if negative else "") + (found[3] or found[5]))
 
 
+def kind(text: str) -> str:
+    """Return what kind of value a literal is: `text`, `number`, `list`; `value` for others."""
+    known, value = evaluated(text)
+    return _NOUNS.get(type(value), "value") if known else "value"
+
+
 def noun_for(parameter: str, value: object) -> str:
     """Return what to call a value: its parameter's name, unless that says nothing."""
     if len(parameter) > 2 and parameter not in _VAGUE and not parameter.startswith(("other_", "expected")):
