@@ -85,8 +85,11 @@ def _raising(
     rejecting = error.endswith(_REJECTING) or "Invalid" in error
     blamed = _blamed(message, [name for name, _ in _arguments(table)])
     if rejecting and blamed:
-        yield from (f"{base.removesuffix(options)}_rejects_{phrase}" for phrase in guilty if blamed in phrase)
-        yield f"{base.removesuffix(options)}_rejects_invalid_{blamed}"
+        short = base.removesuffix(options)
+        texts = {words.snake(name): text for name, text in _arguments(table)}
+        special = "" if table.columns else words.notable(texts[blamed], blamed)
+        yield from ([f"{short}_rejects_{special}"] if special else [])
+        yield f"{short}_rejects_invalid_{blamed}"
     nouns = [words.noun_for(name, "") for name, _ in _arguments(table)][:1] or ["input"]
     if rejecting and inputs:
         yield from (f"{base}_rejects_{phrase}" for phrase in guilty)
