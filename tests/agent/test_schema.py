@@ -99,7 +99,7 @@ def test_a_call_runs_the_function_with_defaults_filled_in(shouting: Tool) -> Non
         ),
         (
             '{"reflection": "", "text": "a", "volume": 11}',
-            "wrong arguments for shout: there is no argument `volume`",
+            "wrong arguments for shout: there is no argument `volume`; it takes `reflection`, `text`, ",
         ),
     ],
 )

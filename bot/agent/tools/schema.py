@@ -72,7 +72,8 @@ class Tool:
             model = self.arguments.model_validate(given)
         except ValidationError as problem:
             faults = "; ".join(_fault(error) for error in problem.errors())
-            raise ToolError(f"wrong arguments for {self.name}: {faults}") from None
+            names = ", ".join(f"`{name}`" for name in self.arguments.model_fields)
+            raise ToolError(f"wrong arguments for {self.name}: {faults}; it takes {names}") from None
         return {name: getattr(model, name) for name in self.arguments.model_fields if name != "reflection"}
 
 
