@@ -42,6 +42,7 @@ TUPLES = ["(1, 2)", "()", "(1,)", "('a', 1)", "(1, 2, 3)", "('a', 'b')"]
 DICTS = ["{'a': 1}", "{}", "{'a': 1, 'b': 2}", "{1: 'one'}", "{'a': {'b': 1}}"]
 SETS = ["{1, 2}", "set()", "{'a'}", "frozenset({1})"]
 BYTES = ["b'abc'", "b''", "b'hello world'"]
+KEYS = ["'a'", "'b'", "'c'", "1", "'missing'", "None", "(1, 2)"]
 FUNCTIONS = {
     0: ["lambda: 1", "list", "lambda: 'a'"],
     1: [
@@ -210,7 +211,16 @@ class Inputs:
                 if param.star == "**":
                     param.pool = self._words(op, param)
                     continue
-                self._fill(param, near, uses.get(param.name, usage.Uses()))
+                told = uses.get(param.name, usage.Uses())
+                if (
+                    op.receiver
+                    and param.name in ("key", "k")
+                    and "callable" not in told.kinds
+                    and not param.annotation
+                ):
+                    param.pool = unique([*param.pool, *KEYS])
+                    continue
+                self._fill(param, near, told)
             if op.receiver and "{0}" in op.form and len(op.params) == 1 and " {0}" in op.form + " ":
                 op.params[0].pool = unique(["@" + op.receiver, *op.params[0].pool[:12]])
 

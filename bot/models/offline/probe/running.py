@@ -266,7 +266,7 @@ class Runner:
             case.lines = frozenset(record.hits)
             case.features = self._features(record, then, entered)
             case.steps = record.steps
-        except _LEFT as error:
+        except (MemoryError, *_LEFT) as error:
             raise InvalidCaseError(type(error).__name__) from None
         except Exception as error:
             raise InvalidCaseError(f"{type(error).__name__}: {error}") from None
@@ -309,6 +309,8 @@ class Runner:
             then = self.tell(value, space)
             space["result"] = value
             return then
+        except MemoryError:
+            raise
         except Exception as error:
             return self.tell_error(error)
 
