@@ -6,7 +6,7 @@ Models of every kind read these formats and the built-in one parses them, so tes
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from bot.agent.brief import line_list
 from bot.domain import (
@@ -77,7 +77,7 @@ def coverage(
 
 
 def mutants(result: MutationResult, numbers: Mapping[str, int]) -> str:
-    """Return the score and the survivors as small diffs, at most MUTANTS of them, spread over functions.
+    """Return the score and the survivors as small diffs, at most MUTANTS of them, spread over functions and lines.
 
     Args:
         numbers: By mutant id, the number it is called by (`M17`).
@@ -182,10 +182,23 @@ def _mutant(mutant: Mutant, number: int) -> str:
 
 
 def _spread(survivors: Iterable[Mutant], limit: int) -> list[Mutant]:
-    """Take the first mutant of every function, then the second of every function, and so on."""
-    groups: dict[str, list[Mutant]] = {}
-    for mutant in survivors:
-        groups.setdefault(mutant.function, []).append(mutant)
-    turns = max((len(group) for group in groups.values()), default=0)
-    order = [group[turn] for turn in range(turns) for group in groups.values() if turn < len(group)]
-    return order[:limit]
+    """Take a mutant of every function in turn, and within a function one of every line in turn.
+
+    One line of many constants would otherwise take all the places of its function.
+    """
+    functions = _grouped(survivors, lambda mutant: mutant.function)
+    lines = [_in_turns(_grouped(group, lambda mutant: mutant.first)) for group in functions]
+    return _in_turns(lines)[:limit]
+
+
+def _grouped(mutants: Iterable[Mutant], key: Callable[[Mutant], object]) -> list[list[Mutant]]:
+    groups: dict[object, list[Mutant]] = {}
+    for mutant in mutants:
+        groups.setdefault(key(mutant), []).append(mutant)
+    return list(groups.values())
+
+
+def _in_turns(groups: Sequence[Sequence[Mutant]]) -> list[Mutant]:
+    """Return the first of every group, then the second of every group, and so on."""
+    turns = max((len(group) for group in groups), default=0)
+    return [group[turn] for turn in range(turns) for group in groups if turn < len(group)]
