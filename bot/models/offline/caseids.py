@@ -45,8 +45,8 @@ def _cell_id(text: str, column: str, place: int, long_text: bool) -> str:
         return _escaped(value)
     if known and (value is None or isinstance(value, bool | int | float | complex)):
         return str(value)
-    if text.isidentifier() and not known:
-        return text
+    if not known and all(part.isidentifier() for part in text.split(".")):
+        return text.rpartition(".")[2]  # a class or a function
     if text.startswith("lambda"):
         return "<lambda>"
     return f"{column}{place}"

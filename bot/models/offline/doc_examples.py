@@ -40,6 +40,7 @@ def _sessions(entry: Entry, outline: Outline) -> Iterator[Scenario]:
             continue
         needed = _needed(given, text)
         then = None if example.options or "# doctest" in text else _outcome(example)
+        then, text = _compared(then, text)
         if then is not None and not lost & _words("\n".join([*needed, text])):
             scenario = _scenario(entry, outline, tuple(needed), text, then, imports)
             if scenario is not None:
@@ -81,6 +82,17 @@ def _outcome(example: doctest.Example) -> Then | None:
     if not want or _UNSTABLE.search(want):
         return None
     return _value(want)
+
+
+def _compared(then: Then | None, text: str) -> tuple[Then | None, str]:
+    """Return `f(x) == y` that is true as `f(x)` that gives `y`."""
+    if then is None or then.text != "True" or _is_statement(text):
+        return then, text
+    node = ast.parse(text, mode="eval").body
+    if not isinstance(node, ast.Compare) or not isinstance(node.left, ast.Call):
+        return then, text
+    right = _value(ast.unparse(node.comparators[0])) if type(node.ops[0]) in (ast.Eq, ast.Is) else None
+    return (right, ast.unparse(node.left)) if right is not None and len(node.ops) == 1 else (then, text)
 
 
 def _value(text: str) -> Then | None:

@@ -57,11 +57,17 @@ def _candidates(table: Table, outline: Outline, in_class: str) -> Iterator[str]:
     yield from (f"{base}_{effect}" for effect in effects)
     yield from (f"{base}_of_{phrase}" for phrase in inputs)
     yield from (f"{base}_{state}" for state in states)
+    yield from (f"{base}_{effect}_{state}" for effect in effects for state in states)
     yield from (f"{base}_{effect}_for_{phrase}" for phrase in inputs for effect in effects)
     yield from (f"{base}_of_{phrase}_{state}" for phrase in inputs for state in states)
-    yield from (f"{base}_{effect}_{state}" for effect in effects for state in states)
-    yield from (f"{base}_of_{a}_and_{b}" for a in inputs for b in inputs if a != b)
-    yield from (f"{base}_{e}_for_{p}_{s}" for p in inputs for e in effects for s in states)
+    wider = [
+        *inputs,
+        *dict.fromkeys(phrase for phrase in _given_values(table) if phrase and phrase not in inputs),
+    ]
+    yield from (f"{base}_of_{phrase}" for phrase in wider)
+    yield from (f"{base}_{effect}_for_{phrase}" for phrase in wider for effect in effects)
+    yield from (f"{base}_of_{a}_and_{b}" for a in wider for b in wider if a != b)
+    yield from (f"{base}_{e}_for_{p}_{s}" for p in wider for e in effects for s in states)
 
 
 def _is_notable(table: Table, outline: Outline, phrase: str) -> bool:
@@ -87,7 +93,13 @@ def _raising(
     if rejecting and blamed:
         short = base.removesuffix(options)
         texts = {words.snake(name): text for name, text in _arguments(table)}
-        special = "" if table.columns else words.notable(texts[blamed], blamed)
+        alike = all(
+            (name, text) in s.args
+            for s in table.scenarios
+            for name, text in _arguments(table)
+            if words.snake(name) == blamed
+        )
+        special = words.notable(texts[blamed], blamed) if alike else ""
         yield from ([f"{short}_rejects_{special}"] if special else [])
         yield f"{short}_rejects_invalid_{blamed}"
     nouns = [words.noun_for(name, "") for name, _ in _arguments(table)][:1] or ["input"]
@@ -206,7 +218,6 @@ def _all_inputs(table: Table, outline: Outline) -> Iterator[str]:
     for name in ordered:
         if len(set(by_name[name])) == 1:
             yield from words.described(by_name[name][0], name)
-    yield from _given_values(table)
 
 
 def _given_values(table: Table) -> Iterator[str]:

@@ -6,10 +6,12 @@ import ast
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from bot.models.offline import explore, reading, seeding, standing
 from bot.models.offline import outline as outlines
 from bot.models.offline import style as styles
+from bot.models.offline.layout import canonical
 from bot.models.offline.outline import Outline
 from bot.models.offline.reading import Assignment, Covered, Failure, Results, Step, Survivors
 from bot.models.offline.scenario import Scenario
@@ -182,8 +184,9 @@ class Notebook:
         return bool(keys - self.contradicted) or any("::" not in failure.id for failure in failures)
 
 
+@lru_cache(maxsize=4096)
 def _key(scenario: Scenario) -> Key:
-    return scenario.given, scenario.when
+    return tuple(canonical(text) for text in scenario.given), canonical(scenario.when)
 
 
 def _agree(one: Scenario, other: Scenario) -> bool:

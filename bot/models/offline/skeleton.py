@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from bot.models.offline.layout import flat
 from bot.models.offline.outline import Outline
 from bot.models.offline.scenario import Scenario, Then
+from bot.models.offline.words import snake
 
 _SLOT = re.compile(r"__slot_(\d+)__")
 _ONE_SHOT = frozenset(
@@ -42,6 +43,7 @@ class Skeleton:
     """
 
     scenario: Scenario
+    outline: Outline
     given: tuple[str, ...]
     when: str
     checks: tuple[str, ...]
@@ -91,6 +93,7 @@ def skeleton_of(scenario: Scenario, outline: Outline, quote: str) -> Skeleton | 
         then_text = maker.text_of(then, place="expected_")
     return Skeleton(
         scenario=scenario,
+        outline=outline,
         given=given_texts,
         when=when_text,
         checks=checks_texts,
@@ -149,8 +152,8 @@ class _Maker:
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
             target = node.targets[0]
             if isinstance(target, ast.Name):
-                node.value = self._expression(node.value, target.id, binds=target.id)
                 self._remember_class(target.id, node.value)
+                node.value = self._expression(node.value, target.id, binds=target.id)
             else:
                 node.targets = [self._expression(target, "key")]
                 node.value = self._expression(node.value, "value")
@@ -194,6 +197,7 @@ class _Maker:
         return node
 
     def _call(self, node: ast.Call) -> None:
+        function = node.func
         if isinstance(node.func, ast.Attribute):
             node.func.value = self._expression(node.func.value, "value")
         parameters = self.outline.parameters_of_call(self._called(node.func))
@@ -208,6 +212,15 @@ class _Maker:
         for keyword in node.keywords:
             hint = keyword.arg or "options"
             keyword.value = self._expression(keyword.value, hint, direct=node is self.called)
+        if isinstance(function, ast.Name) and function.id == self.scenario.subject.partition(".")[0]:
+            self._class(node, function.id)
+
+    def _class(self, node: ast.Call, name: str) -> None:
+        """Make a class a slot, so that what several classes of one family do alike can be one table."""
+        entry = self.outline.find(name)
+        if entry is not None and entry.is_class:
+            hint = f"{snake(self.outline.root(name))}_class"
+            node.func = self._slot(node.func, hint, "", is_argument=False)
 
     def _called(self, function: ast.expr) -> str:
         text = ast.unparse(function)

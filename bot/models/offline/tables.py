@@ -100,7 +100,7 @@ def _shape(skeleton: Skeleton) -> tuple[object, ...]:
     scenario = skeleton.scenario
     then = scenario.then
     return (
-        scenario.subject,
+        _family(scenario.subject, skeleton.outline),
         scenario.is_statement,
         skeleton.given,
         skeleton.when,
@@ -111,6 +111,12 @@ def _shape(skeleton: Skeleton) -> tuple[object, ...]:
         ),
         skeleton.arity,
     )
+
+
+def _family(subject: str, outline: Outline) -> str:
+    """Return a subject with its class's root in place of the class."""
+    owner, dot, rest = subject.partition(".")
+    return f"{outline.root(owner)}{dot}{rest}"
 
 
 def _outcome(then: Then | None) -> tuple[str, ...]:
@@ -205,7 +211,7 @@ def _table(members: Sequence[Skeleton], quote: str) -> Table:
         for place, check in enumerate(first.scenario.checks)
     )
     table = Table(
-        subject=first.scenario.subject,
+        subject=_common_subject(members),
         given=tuple(
             line for line in (first.fill(text, filled) for text in first.given) if not _is_void(line)
         ),
@@ -218,7 +224,7 @@ def _table(members: Sequence[Skeleton], quote: str) -> Table:
     if len(members) == 1:
         return table
     rows = list(zip(*cells.values(), strict=True))
-    order = sorted(range(len(rows)), key=lambda place: (sum(map(len, rows[place])), rows[place]))
+    order = sorted(range(len(rows)), key=lambda place: _row_rank(rows[place], first.outline))
     return replace(
         table,
         columns=tuple(cells),
@@ -226,6 +232,17 @@ def _table(members: Sequence[Skeleton], quote: str) -> Table:
         rows=tuple(rows[place] for place in order),
         scenarios=tuple(table.scenarios[place] for place in order),
     )
+
+
+def _row_rank(row: Sequence[str], known: Outline) -> tuple[object, ...]:
+    """Sort rows from simple to complex, those over classes as the classes follow in the source."""
+    classes = [known.order(cell) for cell in row if known.find(cell)]
+    return classes, sum(len(cell) for cell in row if not known.find(cell)), tuple(row)
+
+
+def _common_subject(members: Sequence[Skeleton]) -> str:
+    subjects = {member.scenario.subject for member in members}
+    return subjects.pop() if len(subjects) == 1 else _family(members[0].scenario.subject, members[0].outline)
 
 
 def _own_outcome(skeleton: Skeleton, filled: Mapping[int, str]) -> Then | None:
@@ -277,7 +294,7 @@ def common_message(messages: Sequence[str]) -> str:
     start = _common_start(messages)
     start = re.sub(r"\S*$", "", start).rstrip(" :'\"([{<-,")
     end = _common_start([message[::-1] for message in messages])[::-1]
-    end = re.sub(r"^\S*", "", end).lstrip(" :'\")]}>-,")
+    end = re.sub(r"^\S*", "", end).lstrip(" :'\")]}>-,").rstrip("'\"")
     shared = max(start, end, key=len)
     return shared if len(re.findall(r"[A-Za-z]", shared)) >= 4 else ""
 

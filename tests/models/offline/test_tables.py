@@ -80,6 +80,21 @@ def test_messages_share_their_beginning_or_their_end(messages: list[str], shared
     assert tables.common_message(messages) == shared
 
 
+def test_what_classes_of_one_family_do_alike_is_a_table_over_the_classes() -> None:
+    source = "class Base:\n    pass\n\n\nclass Zebra(Base):\n    pass\n\n\nclass Ape(Base):\n    pass\n"
+    rows = [
+        Scenario(f"{name}.speak", "animal.speak()", value("None"), (f"animal = {name}()",), names=(name,))
+        for name in ("Ape", "Zebra")
+    ]
+    (table,) = tables.gather(rows, outline.read(source))
+    assert (table.subject, table.columns, table.rows) == (
+        "Base.speak",
+        ("base_class",),
+        (("Zebra",), ("Ape",)),
+    )
+    assert table.given == ("animal = base_class()",)
+
+
 def test_scenarios_that_add_nothing_are_spared() -> None:
     first = Scenario("slug", "slug('a')", value("'a'"), lines=frozenset({1, 2}), kills=("x",))
     second = Scenario("slug", "slug('bb')", value("'bb'"), lines=frozenset({1}), kills=("x",))
