@@ -18,11 +18,12 @@ from bot.agent.limits import AgentLimits
 from bot.agent.loop import Refinement, refine
 from bot.agent.seed import Seed, write_seed
 from bot.agent.workbench import Workbench
-from bot.domain import Change, Request, RunReport, Target, TargetReport, Usage
-from bot.errors import InconclusiveError, TestforgeError
+from bot.domain import Change, MutationResult, Request, RunReport, Target, TargetReport, Usage
+from bot.errors import InconclusiveError, MeasureError, TestforgeError
 from bot.measure import mutants
 from bot.measure import score as scores
 from bot.measure.mutants import MutantSet
+from bot.measure.mutation import judge
 from bot.sandbox.choice import choose
 from bot.select.placement import Placement, place
 from bot.select.selection import Selection, SelectionJob, select
@@ -72,10 +73,11 @@ def cover(target: Target, shop: Workshop) -> TargetReport:
     try:
         placement = place(changes.working_files(shop.site.tree), shop.site.read, target, shop.config)
         faults = _mutants(target, shop)
+        before = _before(target, faults, shop)
         brief = _brief(target, placement, shop)
         seed = _seed(brief, shop)
-        refinement = _refine(brief, seed, faults, shop)
-        selection = _select(refinement, placement, faults, target, shop)
+        refinement = _refine(brief, seed, faults, before, shop)
+        selection = _select(refinement, placement, faults, before, target, shop)
     except InconclusiveError as error:
         return TargetReport(target, error.status, _with_detail(error))
     return _target_report(target, seed, refinement, selection, shop)
@@ -133,6 +135,25 @@ def _mutants(target: Target, shop: Workshop) -> MutantSet:
     )
 
 
+def _before(target: Target, faults: MutantSet, shop: Workshop) -> MutationResult | None:
+    """Return which mutants the existing tests kill; None where no green test of theirs reaches the target."""
+    existing = shop.baseline.coverage(target)
+    green = [test for test in shop.baseline.green if existing and test in existing.lines_by_test]
+    if not green or not faults.mutants:
+        return None
+    with (
+        stage(shop.tell, "baseline", target.path) as say,
+        shop.site.sandboxes.open(shop.site.tree, shop.site.interpreter) as box,
+    ):
+        try:
+            found = judge(box, target, faults, shop.baseline.run, tests=green)
+        except MeasureError as error:
+            say(f"the existing tests cannot be used to judge mutants: {error.message}")
+            return None
+        say(f"{len(found.survivors)} of {len(found.verdicts)} mutants survive the existing tests")
+        return found
+
+
 def _brief(target: Target, placement: Placement, shop: Workshop) -> Brief:
     """Return what the model is told."""
     existing = shop.baseline.coverage(target)
@@ -153,21 +174,29 @@ def _seed(brief: Brief, shop: Workshop) -> Seed:
         return seed
 
 
-def _refine(brief: Brief, seed: Seed, faults: MutantSet, shop: Workshop) -> Refinement:
+def _refine(
+    brief: Brief, seed: Seed, faults: MutantSet, before: MutationResult | None, shop: Workshop
+) -> Refinement:
     """Let the model improve the suite in a sandbox of its own."""
     limits = AgentLimits(iterations=shop.request.max_iterations)
     with (
         stage(shop.tell, "refine", brief.target.path) as say,
         shop.site.sandboxes.open(shop.site.tree, shop.site.interpreter) as box,
     ):
-        bench = Workbench(box, brief.target, brief.suite_path, faults, shop.baseline)
+        known = {verdict.mutant.id: verdict for verdict in before.verdicts} if before else None
+        bench = Workbench(box, brief.target, brief.suite_path, faults, shop.baseline, known)
         refinement = refine(shop.model, brief, seed, bench, limits)
         say(f"{refinement.iterations} iterations, ended by {refinement.ended}")
         return refinement
 
 
 def _select(
-    refinement: Refinement, placement: Placement, faults: MutantSet, target: Target, shop: Workshop
+    refinement: Refinement,
+    placement: Placement,
+    faults: MutantSet,
+    before: MutationResult | None,
+    target: Target,
+    shop: Workshop,
 ) -> Selection | None:
     """Keep the tests that prove something, in pristine sandboxes; None where there is no suite to choose from."""
     if refinement.best is None:
@@ -185,6 +214,7 @@ def _select(
             mutants=faults,
             seed=shop.request.seed,
             note=say,
+            before=before,
         )
         selection = select(job)
         say(f"{sum(row.kept for row in selection.ledger)} of {len(selection.ledger)} tests kept")
