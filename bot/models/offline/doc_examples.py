@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 
+from bot.models.offline.layout import as_function
 from bot.models.offline.outline import Entry, Outline
 from bot.models.offline.scenario import Scenario, Then
 
@@ -34,7 +35,7 @@ def _sessions(entry: Entry, outline: Outline) -> Iterator[Scenario]:
     imports: list[str] = []
     lost: set[str] = set()
     for example in examples:
-        text = _as_function(_unprinted(example.source.strip()))
+        text = as_function(_unprinted(example.source.strip()))
         if text.startswith(("import ", "from ")):
             imports += _stdlib(text)
             continue
@@ -57,18 +58,6 @@ def _unprinted(text: str) -> str:
     """Return what a `print(...)` of one value prints."""
     found = re.fullmatch(r"print\((.*)\)", text, re.DOTALL)
     return found[1] if found and "," not in re.sub(r"\([^()]*\)", "", found[1]) else text
-
-
-def _as_function(text: str) -> str:
-    """Return `name = lambda x: ...` as the function that a test file would define."""
-    try:
-        body = ast.parse(text).body
-    except (SyntaxError, ValueError):
-        return text
-    if len(body) != 1 or not isinstance(body[0], ast.Assign) or not isinstance(body[0].value, ast.Lambda):
-        return text
-    name, function = ast.unparse(body[0].targets[0]), body[0].value
-    return f"def {name}({ast.unparse(function.args)}):\n    return {ast.unparse(function.body)}"
 
 
 def _outcome(example: doctest.Example) -> Then | None:

@@ -175,3 +175,15 @@ def _laid_out_statement(node: ast.stmt, indent: int, quote: str) -> list[str]:
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
         return assignment(flat(node.targets[0], quote), node.value, indent, quote)
     return [" " * indent + line if line.strip() else "" for line in flat(node, quote).splitlines()]
+
+
+def as_function(text: str) -> str:
+    """Return `name = lambda x: ...` as the function that a test file would define."""
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError):
+        return text
+    if len(body) != 1 or not isinstance(body[0], ast.Assign) or not isinstance(body[0].value, ast.Lambda):
+        return text
+    name, function = ast.unparse(body[0].targets[0]), body[0].value
+    return f"def {name}({ast.unparse(function.args)}):\n    return {ast.unparse(function.body)}"

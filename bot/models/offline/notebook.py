@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from bot.models.offline import explore, reading, seeding, standing
 from bot.models.offline import outline as outlines
 from bot.models.offline import style as styles
-from bot.models.offline.layout import canonical
+from bot.models.offline.layout import as_function, canonical
 from bot.models.offline.outline import Outline
 from bot.models.offline.reading import Assignment, Covered, Failure, Results, Step, Survivors
 from bot.models.offline.scenario import Scenario
@@ -114,7 +114,8 @@ class Notebook:
             self._measured()
 
     def _add(self, found: Iterable[Scenario]) -> None:
-        for scenario in found:
+        for each in found:
+            scenario = replace(each, given=tuple(map(as_function, each.given)))
             key = _key(scenario)
             known = self.scenarios.get(key)
             if known is None or (known.documented and _agree(known, scenario)):

@@ -19,7 +19,7 @@ from bot.models.offline.selection import evidence
 from bot.models.offline.skeleton import Skeleton, skeleton_of
 
 MAX_COLUMNS = 4
-MAX_ROWS = 16
+MAX_ROWS = 32
 _LONGEST_CELL = 400
 _RESERVED = frozenset(dir(builtins)) | {"pytest", "math", "re", "self", "request", "result", "expected"}
 
