@@ -172,13 +172,12 @@ def _looked_at(table: Table) -> str:
 def _options(table: Table, outline: Outline) -> str:
     """Return `_with_separator` for optional parameters that the call gives, `_without_x` for those set to False."""
     parameters = {p.name: p for p in outline.parameters_of_call(table.subject)}
-    given = [
-        (name, text)
-        for name, text in _arguments(table)
-        if name in parameters and parameters[name].default and text != parameters[name].default
-    ]
-    off = [words.snake(name) for name, text in given if text == "False"]
-    on = [words.snake(name) for name, text in given if text != "False"]
+    given: dict[str, set[str]] = {}
+    for name, text in (argument for scenario in table.scenarios for argument in scenario.args):
+        if name in parameters and parameters[name].default and text != parameters[name].default:
+            given.setdefault(name, set()).add(text)
+    off = [words.snake(name) for name, texts in given.items() if texts == {"False"}]
+    on = [words.snake(name) for name, texts in given.items() if texts != {"False"}]
     phrase = f"_with_{_joined(on)}" if on else ""
     return phrase + (f"_without_{_joined(off)}" if off else "")
 

@@ -113,3 +113,11 @@ def test_special_values_have_a_phrase(text: str, phrase: str) -> None:
 
 def test_a_telling_parameter_names_its_value() -> None:
     assert words.notable("''", "separator") == "empty_separator"
+
+
+def test_an_optional_parameter_names_a_table_if_any_row_gives_it() -> None:
+    rows = [
+        call("slug", value(f"'{c}'"), text=f"'{c}'", separator=text)
+        for c, text in (("a", "'-'"), ("b", "'_'"))
+    ]
+    assert name_of(*rows) == "test_slug_with_separator"
