@@ -190,6 +190,14 @@ class TestEditing:
             "the text does not occur in tests/test_prices.py; line 7 differs from it only in white space"
         )
 
+    def test_a_text_that_differs_in_white_space_within_its_lines_is_refused_with_its_place(
+        self, bench: Workbench
+    ) -> None:
+        old = "discount(10,3)==4\n\ndef test_a_negative_rate"
+        assert refused(bench, "edit_file", path=SUITE_PATH, old=old, new="x") == (
+            "the text does not occur in tests/test_prices.py; lines 7-10 differ from it only in white space"
+        )
+
     def test_an_empty_text_cannot_be_replaced(self, bench: Workbench) -> None:
         assert "use insert_lines" in refused(bench, "edit_file", path=SUITE_PATH, old="", new="x")
 

@@ -173,18 +173,20 @@ def _places(text: str, part: str) -> list[int]:
 
 
 def _nearest(text: str, old: str) -> str:
-    """Say where lines stand that differ from `old` only in white space, or where its first line stands."""
-    lines = [" ".join(line.split()) for line in text.split("\n")]
-    wanted = [" ".join(line.split()) for line in old.strip("\n").split("\n")]
-    for start in range(len(lines) - len(wanted) + 1):
-        if lines[start : start + len(wanted)] == wanted:
-            alone = len(wanted) == 1
-            which = (
-                f"line {start + 1} differs" if alone else f"lines {start + 1}-{start + len(wanted)} differ"
-            )
-            return f"; {which} from it only in white space"
-    if wanted[0] and wanted[0] in lines:
-        return f"; its first line stands at line {lines.index(wanted[0]) + 1}, but what follows differs"
+    """Say where a text stands that differs from `old` only in white space, or where its first line stands."""
+    marks = [
+        (mark, number) for number, line in enumerate(text.split("\n"), 1) for mark in "".join(line.split())
+    ]
+    wanted = "".join(old.split())
+    start = "".join(mark for mark, _ in marks).find(wanted)
+    if wanted and start >= 0:
+        first, last = marks[start][1], marks[start + len(wanted) - 1][1]
+        which = f"line {first} differs" if first == last else f"lines {first}-{last} differ"
+        return f"; {which} from it only in white space"
+    lines = [line.strip() for line in text.split("\n")]
+    head = old.strip().split("\n")[0].strip()
+    if head and head in lines:
+        return f"; its first line stands at line {lines.index(head) + 1}, but what follows differs"
     return ""
 
 
