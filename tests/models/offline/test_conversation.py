@@ -13,7 +13,8 @@ from bot.domain import Target
 from bot.models import Message, Reply
 from bot.models.offline import complete
 from bot.models.offline.scenario import Scenario
-from tests.models.offline.scenarios import SHELVES, SLUGS, SOURCE, call, value
+
+from .scenarios import SHELVES, SLUGS, SOURCE, call, value
 
 TOOLS = ("execute_bash", "write_file", "run_tests", "coverage_report", "surviving_mutants", "finish")
 GREEN = "9 passed, 0 failed, 0 errors, 0 skipped in 0.10 s"

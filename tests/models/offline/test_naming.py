@@ -4,7 +4,8 @@ import pytest
 
 from bot.models.offline import naming, outline, tables, words
 from bot.models.offline.scenario import Check, Scenario, Then
-from tests.models.offline.scenarios import OTHERS, SHELVES, SLUGS, SOURCE, call, on_shelf, value
+
+from .scenarios import OTHERS, SHELVES, SLUGS, SOURCE, call, on_shelf, value
 
 OUTLINE = outline.read(SOURCE)
 

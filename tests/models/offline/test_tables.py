@@ -11,7 +11,8 @@ import pytest
 from bot.models.offline import outline, selection, tables
 from bot.models.offline.caseids import case_ids
 from bot.models.offline.scenario import Scenario
-from tests.models.offline.scenarios import SLUGS, SOURCE, call, on_shelf, value
+
+from .scenarios import SLUGS, SOURCE, call, on_shelf, value
 
 OUTLINE = outline.read(SOURCE)
 

@@ -15,7 +15,8 @@ from bot.models.offline import outline
 from bot.models.offline.scenario import Check, Scenario, Then
 from bot.models.offline.style import Style
 from bot.models.offline.writing import Written, qualified, write
-from tests.models.offline.scenarios import ALL, OTHERS, SHELVES, SLUGS, SOURCE, call, on_shelf, value
+
+from .scenarios import ALL, OTHERS, SHELVES, SLUGS, SOURCE, call, on_shelf, value
 
 RUFF = Path(sys.executable).parent / "ruff"
 STYLES = (
