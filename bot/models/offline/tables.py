@@ -16,10 +16,9 @@ from bot.models.offline.layout import canonical
 from bot.models.offline.outline import Outline
 from bot.models.offline.scenario import Check, Scenario, Then
 from bot.models.offline.selection import evidence
+from bot.models.offline.shapes import distinct, family_of, manageable, shape_of, varying
 from bot.models.offline.skeleton import Skeleton, skeleton_of
 
-MAX_COLUMNS = 4
-MAX_ROWS = 32
 _LONGEST_CELL = 400
 _RESERVED = frozenset(dir(builtins)) | {"pytest", "math", "re", "self", "request", "result", "expected"}
 
@@ -54,10 +53,10 @@ def gather(scenarios: Iterable[Scenario], outline: Outline, quote: str = '"') ->
     for scenario in scenarios:
         skeleton = skeleton_of(scenario, outline, quote)
         if skeleton is not None and _readable(skeleton):
-            groups.setdefault(_shape(skeleton), []).append(skeleton)
+            groups.setdefault(shape_of(skeleton), []).append(skeleton)
     tables: list[Table] = []
     for members in groups.values():
-        for group in _manageable(_distinct(members)):
+        for group in manageable(distinct(members)):
             tables.append(_table(group, quote))
     return tuple(sorted(tables, key=lambda table: (outline.order(table.subject), _complexity(table))))
 
@@ -96,96 +95,9 @@ def _readable(skeleton: Skeleton) -> bool:
     return all(len(text) <= _LONGEST_CELL for text in skeleton.texts) and len(skeleton.scenario.given) <= 12
 
 
-def _shape(skeleton: Skeleton) -> tuple[object, ...]:
-    scenario = skeleton.scenario
-    then = scenario.then
-    return (
-        _family(scenario.subject, skeleton.outline),
-        scenario.is_statement,
-        skeleton.given,
-        skeleton.when,
-        tuple(name for name, _ in scenario.args),
-        _outcome(then),
-        tuple(
-            (text, _outcome(check.then)) for text, check in zip(skeleton.checks, scenario.checks, strict=True)
-        ),
-        skeleton.arity,
-    )
-
-
-def _family(subject: str, outline: Outline) -> str:
-    """Return a subject with its class's root in place of the class."""
-    owner, dot, rest = subject.partition(".")
-    return f"{outline.root(owner)}{dot}{rest}"
-
-
-def _outcome(then: Then | None) -> tuple[str, ...]:
-    """Tell outcomes apart that cannot be asserted in one line."""
-    if then is None:
-        return ()
-    if then.kind == "raises":
-        return ("raises", then.type, message_shape(then.message))
-    if then.kind == "holds":
-        return ("holds", then.text)
-    if then.kind == "value" and then.text in ("float('nan')", 'float("nan")', "math.nan"):
-        return ("nan",)
-    return (then.kind,)
-
-
-def _distinct(members: Sequence[Skeleton]) -> list[Skeleton]:
-    """Drop repeated scenarios, and those whose same input was seen to give two different things."""
-    seen: dict[tuple[str, ...], Skeleton | None] = {}
-    for member in members:
-        known = seen.setdefault(member.texts, member)
-        if known is not None and _results(known.scenario) != _results(member.scenario):
-            seen[member.texts] = None
-    return [member for member in seen.values() if member is not None]
-
-
-def _results(scenario: Scenario) -> tuple[object, ...]:
-    return (scenario.then, tuple(check.then for check in scenario.checks))
-
-
-def _manageable(members: Sequence[Skeleton]) -> list[list[Skeleton]]:
-    """Split a group whose table would have too many columns, by what is given, then down to single rows."""
-    if not members:
-        return []
-    if len(_varying(members)) <= MAX_COLUMNS:
-        return [list(members[start : start + MAX_ROWS]) for start in range(0, len(members), MAX_ROWS)]
-    by_given: dict[tuple[str, ...], list[Skeleton]] = {}
-    for member in members:
-        by_given.setdefault(member.scenario.given, []).append(member)
-    if len(by_given) == 1:
-        return _clusters(members)
-    return [part for group in by_given.values() for part in _manageable(group)]
-
-
-def _clusters(members: Sequence[Skeleton]) -> list[list[Skeleton]]:
-    """Put members together that differ in few places."""
-    clusters: list[list[Skeleton]] = []
-    for member in members:
-        fitting = (c for c in clusters if len(c) < MAX_ROWS and len(_varying([*c, member])) <= MAX_COLUMNS)
-        home = next(fitting, None)
-        if home is None:
-            clusters.append([member])
-        else:
-            home.append(member)
-    return clusters
-
-
-def _varying(members: Sequence[Skeleton]) -> list[tuple[int, ...]]:
-    """Return the columns: for each, the slots that hold the same text in every row and are not constant."""
-    columns: dict[tuple[str, ...], list[int]] = {}
-    for slot in range(members[0].arity):
-        values = tuple(member.texts[slot] for member in members)
-        if len(set(values)) > 1:
-            columns.setdefault(values, []).append(slot)
-    return [tuple(slots) for slots in columns.values()]
-
-
 def _table(members: Sequence[Skeleton], quote: str) -> Table:
     first = members[0]
-    columns = _varying(members)
+    columns = varying(members)
     names = _column_names(first, columns)
     filled = {slot: name for slots, name in zip(columns, names, strict=True) for slot in slots}
     inputs = {
@@ -242,7 +154,9 @@ def _row_rank(row: Sequence[str], known: Outline) -> tuple[object, ...]:
 
 def _common_subject(members: Sequence[Skeleton]) -> str:
     subjects = {member.scenario.subject for member in members}
-    return subjects.pop() if len(subjects) == 1 else _family(members[0].scenario.subject, members[0].outline)
+    return (
+        subjects.pop() if len(subjects) == 1 else family_of(members[0].scenario.subject, members[0].outline)
+    )
 
 
 def _own_outcome(skeleton: Skeleton, filled: Mapping[int, str]) -> Then | None:
@@ -280,11 +194,6 @@ def _unified(
     cells[column] = texts
     singletons = set(texts) <= {"True", "False", "None"}
     return replace(first, text=column, type="singleton" if singletons else "")
-
-
-def message_shape(message: str) -> str:
-    """Return a message without what depends on the input: quoted parts and numbers."""
-    return re.sub(r"'[^']*'|\"[^\"]*\"|\d+", "*", message) if len(message) < 500 else message[:20]
 
 
 def common_message(messages: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -13,8 +13,9 @@ from bot.models.offline.assertions import Dialect, PytestDialect, UnittestDialec
 from bot.models.offline.caseids import case_ids
 from bot.models.offline.imports import Imports
 from bot.models.offline.outline import Outline
-from bot.models.offline.scenario import Scenario, Then
+from bot.models.offline.scenario import Scenario
 from bot.models.offline.setups import Setups
+from bot.models.offline.spelling import qualified, spelled
 from bot.models.offline.style import Style
 from bot.models.offline.tables import Table, affordable, gather
 
@@ -197,7 +198,7 @@ class _Writer:
     def _test(self, name: str, table: Table, setups: Setups, indent: int) -> list[str]:
         names = {name for scenario in table.scenarios for name in scenario.names}
         fixture, given = setups.remaining(table)
-        table = _spelled_table(replace(table, given=given), lambda text: self._spelled(text, names))
+        table = spelled(replace(table, given=given), lambda text: self._spelled(text, names))
         if self.style.grouping == "unittest":
             return self._unittest(name, table, indent)
         arguments = [*(["self"] if indent else []), *([fixture] if fixture else []), *table.columns]
@@ -275,47 +276,3 @@ def parametrize(table: Table, indent: int, quote: str) -> list[str]:
 
 def _row(cells: Sequence[str]) -> str:
     return cells[0] if len(cells) == 1 else f"({', '.join(cells)})"
-
-
-def _spelled_table(table: Table, spell: Callable[[str], str]) -> Table:
-    then = table.then
-    if then is not None:
-        then = Then(
-            then.kind,
-            spell(then.text),
-            spell(then.type) if then.kind == "raises" else then.type,
-            then.message,
-        )
-    return replace(
-        table,
-        given=tuple(spell(text) for text in table.given),
-        when=spell(table.when),
-        then=then,
-        checks=tuple(
-            replace(
-                check,
-                expression=spell(check.expression),
-                then=replace(check.then, text=spell(check.then.text)),
-            )
-            for check in table.checks
-        ),
-        rows=tuple(tuple(spell(cell) for cell in row) for row in table.rows),
-    )
-
-
-def qualified(text: str, names: frozenset[str], alias: str) -> str:
-    """Return code in which each of the names is an attribute of `alias`."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError):
-        return text
-    lines = text.splitlines(keepends=True)
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line.encode()))
-    read = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
-    places = sorted((starts[n.lineno - 1] + n.col_offset for n in read if n.id in names), reverse=True)
-    data = text.encode()
-    for place in places:
-        data = data[:place] + f"{alias}.".encode() + data[place:]
-    return data.decode()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.models.offline import outline, selection, tables
+from bot.models.offline import outline, selection, shapes, tables
 from bot.models.offline.caseids import case_ids
 from bot.models.offline.scenario import Scenario
 
@@ -65,7 +65,7 @@ def test_too_many_columns_split_a_table_by_what_is_given() -> None:
     found = tables.gather(rows, OUTLINE)
     assert [len(table.scenarios) for table in found] == [1, 1] or len(
         found[0].columns
-    ) <= tables.MAX_COLUMNS + 1
+    ) <= shapes.MAX_COLUMNS + 1
 
 
 @pytest.mark.parametrize(

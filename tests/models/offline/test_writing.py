@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from bot.models.offline import outline
 from bot.models.offline.scenario import Check, Scenario, Then
+from bot.models.offline.spelling import qualified
 from bot.models.offline.style import Style
-from bot.models.offline.writing import Written, qualified, write
+from bot.models.offline.writing import Written, write
 
 from .scenarios import ALL, OTHERS, SHELVES, SLUGS, SOURCE, call, on_shelf, value
 
