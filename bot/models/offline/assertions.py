@@ -12,7 +12,8 @@ from bot.models.offline.scenario import Then
 
 _SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]")
 _LONGEST_MESSAGE = 72
-_TELLING_LETTERS = 16
+_TELLING_LETTERS = 12
+_CLAUSE_END = re.compile(r"[,;:]?\s*[.^$*+?{}\[\]\\|()]+|[,;:]\s")
 _NAN = ("float('nan')", 'float("nan")', "math.nan")
 _NEGATED: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
     ast.In: ast.NotIn,
@@ -40,8 +41,9 @@ def pattern_of(message: str, quote: str) -> str:
     """Return the expression for `match=`: plain where nothing needs escaping, `re.escape(...)` otherwise; or empty."""
     text = message.strip().partition("\n")[0]
     if len(text) > _LONGEST_MESSAGE or _SPECIAL.search(text.rstrip(".!")):
-        clause = re.split(r"[,;:]?\s*[.^$*+?{}\[\]\\|()]|[,;:]\s", text)[0]
-        text = clause if len(re.findall(r"[A-Za-z]", clause)) >= _TELLING_LETTERS else text
+        text = next(
+            (clause for clause in map(str.strip, _CLAUSE_END.split(text)) if _is_telling(clause)), text
+        )
     if len(text) > _LONGEST_MESSAGE:
         text = re.sub(r"\s+\S*$", "", text[:_LONGEST_MESSAGE]).rstrip(" ,:;('\"[{")
     text = text.rstrip(".!")
@@ -50,6 +52,10 @@ def pattern_of(message: str, quote: str) -> str:
     if not _SPECIAL.search(text):
         return quoted(text, quote)
     return f"re.escape({quoted(text, quote)})"
+
+
+def _is_telling(clause: str) -> bool:
+    return len(clause) <= _LONGEST_MESSAGE and len(re.findall(r"[A-Za-z]", clause)) >= _TELLING_LETTERS
 
 
 class PytestDialect:

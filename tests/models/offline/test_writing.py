@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.models.offline import outline
+from bot.models.offline.assertions import pattern_of
 from bot.models.offline.scenario import Check, Scenario, Then
 from bot.models.offline.spelling import qualified
 from bot.models.offline.style import Style
@@ -238,3 +239,19 @@ def test_names_are_unique_and_never_numbered_whatever_the_values(pairs: list[tup
     names = [test.name for test in suite(rows).tests]
     assert len(names) == len(set(names))
     assert not [name for name in names if re.search(r"_\d+$|^test_\d|test_case|var_", name)]
+
+
+@pytest.mark.parametrize(
+    ("message", "pattern"),
+    [
+        ("no room", '"no room"'),
+        ("'major' is negative. A version can only be positive.", "\"'major' is negative\""),
+        ("'.0' is not a valid build token. It may not", '"\' is not a valid build token"'),
+        ("must be (a|b)", 're.escape("must be (a|b)")'),
+        ("x", ""),
+        ("", ""),
+        ("got a " + "long " * 30, '"got a ' + "long " * 12 + 'long"'),
+    ],
+)
+def test_a_pattern_is_the_first_telling_clause_of_a_message_or_escaped(message: str, pattern: str) -> None:
+    assert pattern_of(message, '"') == pattern
