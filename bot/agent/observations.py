@@ -6,17 +6,17 @@ Models of every kind read these formats and the built-in one parses them, so tes
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from bot.agent.brief import line_list
 from bot.domain import (
     FileCoverage,
     Mutant,
-    MutantOutcome,
     MutationResult,
     Outcome,
     SuiteRun,
     TestResult,
+    spread,
 )
 from bot.sandbox import Completed
 
@@ -29,7 +29,6 @@ ROWS = 200
 VIEW_LINES = 400
 CRASH_LINES = 20
 
-_RED = (Outcome.FAILED, Outcome.ERROR, Outcome.TIMED_OUT)
 _ERROR = re.compile(r"E( |$)")
 _FRAME = re.compile(r"(?!E |/)(\S.*:\d+): in .*$")
 
@@ -48,7 +47,7 @@ def test_results(run: SuiteRun) -> str:
     )
     blocks = [_crash(run)] if run.crash else []
     blocks += [_block(f"ERROR {error.path}", _account(error.message)) for error in run.collection_errors]
-    blocks += [_failure(result) for result in run.results if result.outcome in _RED]
+    blocks += [_failure(result) for result in run.results if result.outcome.is_red]
     return "\n".join([header, *_clipped(blocks, FAILURES, "failures and errors")])
 
 
@@ -82,12 +81,11 @@ def mutants(result: MutationResult, numbers: Mapping[str, int]) -> str:
     Args:
         numbers: By mutant id, the number it is called by (`M17`).
     """
-    caught = result.count(MutantOutcome.KILLED) + result.count(MutantOutcome.TIMEOUT)
     survivors = result.survivors
-    shown = sorted(_spread(survivors, MUTANTS), key=lambda mutant: numbers[mutant.id])
+    shown = spread(survivors, MUTANTS)
     score = "no score" if result.score is None else f"score {result.score:.3f}"
     header = (
-        f"{caught} of {caught + len(survivors)} mutants killed or timed out ({score}); "
+        f"{result.caught} of {result.judged} mutants killed or timed out ({score}); "
         f"{len(survivors)} survive, {len(shown)} shown"
     )
     return "\n".join([header, *(_mutant(mutant, numbers[mutant.id]) for mutant in shown)])
@@ -179,26 +177,3 @@ def _mutant(mutant: Mutant, number: int) -> str:
     diff = "\n".join(middle_cut(line, LINE_CHARACTERS) for line in mutant.diff.rstrip("\n").split("\n"))
     place = f"in {mutant.function or '<module>'}, line {mutant.first}"
     return f"M{number} {mutant.operator} {place}\n{diff}"
-
-
-def _spread(survivors: Iterable[Mutant], limit: int) -> list[Mutant]:
-    """Take a mutant of every function in turn, and within a function one of every line in turn.
-
-    One line of many constants would otherwise take all the places of its function.
-    """
-    functions = _grouped(survivors, lambda mutant: mutant.function)
-    lines = [_in_turns(_grouped(group, lambda mutant: mutant.first)) for group in functions]
-    return _in_turns(lines)[:limit]
-
-
-def _grouped(mutants: Iterable[Mutant], key: Callable[[Mutant], object]) -> list[list[Mutant]]:
-    groups: dict[object, list[Mutant]] = {}
-    for mutant in mutants:
-        groups.setdefault(key(mutant), []).append(mutant)
-    return list(groups.values())
-
-
-def _in_turns(groups: Sequence[Sequence[Mutant]]) -> list[Mutant]:
-    """Return the first of every group, then the second of every group, and so on."""
-    turns = max((len(group) for group in groups), default=0)
-    return [group[turn] for turn in range(turns) for group in groups if turn < len(group)]

@@ -7,7 +7,7 @@ money is USD, and fractions lie between 0 and 1. `None` for a measure means "cou
 from bot.domain.change import Change, Function, Request, Skipped, Target
 from bot.domain.coverage import FileCoverage
 from bot.domain.lines import ranges
-from bot.domain.mutants import Mutant, MutantOutcome, MutantVerdict, MutationResult
+from bot.domain.mutants import Mutant, MutantOutcome, MutantVerdict, MutationResult, spread
 from bot.domain.outcomes import CollectionError, Outcome, SuiteRun, TestResult
 from bot.domain.report import CoverageDeltas, Delta, MutationDelta, Progress, RunReport, TargetReport, Usage
 from bot.domain.suites import Judgement, Reason, Suite, SuspectedBug
@@ -39,4 +39,5 @@ __all__ = [
     "TestResult",
     "Usage",
     "ranges",
+    "spread",
 ]

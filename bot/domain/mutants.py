@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -98,3 +98,29 @@ class MutationResult:
             if verdict.killed_by is not None:
                 found.setdefault(verdict.killed_by, []).append(verdict.mutant.id)
         return {test: tuple(ids) for test, ids in found.items()}
+
+
+def spread(mutants: Iterable[Mutant], most: int) -> tuple[Mutant, ...]:
+    """Return at most so many mutants in their order: one of every function in turn, and in it one of every line in turn.
+
+    One line of many constants would otherwise take all the places of its function.
+    """
+    given = tuple(mutants)
+    lines = [
+        _in_turns(_grouped(group, lambda place: given[place].first))
+        for group in _grouped(range(len(given)), lambda place: given[place].function)
+    ]
+    return tuple(given[place] for place in sorted(_in_turns(lines)[:most]))
+
+
+def _grouped(places: Iterable[int], key: Callable[[int], object]) -> list[list[int]]:
+    groups: dict[object, list[int]] = {}
+    for place in places:
+        groups.setdefault(key(place), []).append(place)
+    return list(groups.values())
+
+
+def _in_turns(groups: Sequence[Sequence[int]]) -> list[int]:
+    """Return the first of every group, then the second of every group, and so on."""
+    turns = max((len(group) for group in groups), default=0)
+    return [group[turn] for turn in range(turns) for group in groups if turn < len(group)]

@@ -91,8 +91,7 @@ def interval(result: MutationResult) -> tuple[float, float] | None:
     score = result.score
     if score is None:
         return None
-    caught = result.count(MutantOutcome.KILLED) + result.count(MutantOutcome.TIMEOUT)
-    judged = caught + result.count(MutantOutcome.SURVIVED)
+    judged = result.judged
     if result.sampled_from <= judged:
         return score, score
     size = judged * (result.sampled_from - 1) / (result.sampled_from - judged)
@@ -104,7 +103,7 @@ def interval(result: MutationResult) -> tuple[float, float] | None:
 def _is_kept(verdict: MutantVerdict | None, tests: frozenset[str]) -> bool:
     if verdict is None or verdict.outcome not in _KEPT:
         return False
-    if verdict.outcome in (MutantOutcome.KILLED, MutantOutcome.TIMEOUT):
+    if verdict.outcome.is_caught:
         return verdict.killed_by in tests
     return True
 

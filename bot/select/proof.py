@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from bot.domain import MutantOutcome, MutantVerdict, MutationResult, SuiteRun
+from bot.domain import MutantVerdict, MutationResult, SuiteRun
 from bot.errors import MeasureError
 from bot.measure.mutation import judge
 from bot.sandbox import Sandbox
 from bot.select.evidence import reaching
 from bot.select.job import SelectionJob
-
-_CAUGHT = (MutantOutcome.KILLED, MutantOutcome.TIMEOUT)
 
 
 def witnesses(job: SelectionJob) -> tuple[str, ...]:
@@ -82,7 +80,7 @@ def with_final(
     old = witnesses(job) if earlier.verdicts else ()
     known: dict[str, MutantVerdict] = {}
     for verdict in earlier.verdicts:
-        if verdict.outcome in _CAUGHT and verdict.killed_by not in old:
+        if verdict.outcome.is_caught and verdict.killed_by not in old:
             killer = names.get(verdict.killed_by or "")
             if trusted and killer is not None:
                 known[verdict.mutant.id] = replace(verdict, killed_by=killer)
