@@ -19,11 +19,11 @@ from bot.agent.loop import Refinement, refine
 from bot.agent.seed import Seed, write_seed
 from bot.agent.workbench import Workbench
 from bot.domain import Change, MutationResult, Request, RunReport, Target, TargetReport, Usage
-from bot.errors import InconclusiveError, MeasureError, TestforgeError
-from bot.measure import mutants
+from bot.errors import InconclusiveError, MeasureError, ModelError, TestforgeError
 from bot.measure import score as scores
-from bot.measure.mutants import MutantSet
+from bot.measure.mutants import MutantSet, generate
 from bot.measure.mutation import judge
+from bot.models.budget import BudgetError
 from bot.sandbox.choice import choose
 from bot.select.placement import Placement, place
 from bot.select.selection import Selection, SelectionJob, select
@@ -39,10 +39,11 @@ def review(request: Request, tell: Listener) -> RunReport:
 
     Returns:
         The run's report. Code that cannot be installed or run gives the status `inconclusive`, Ctrl-C `cancelled`,
-        each with what was found until then.
+        a model that stops answering after the first target `failed`, each with what was found until then.
 
     Raises:
         UsageError: The request or the configuration is wrong.
+        ModelError: The model gave no reply, and nothing had been found.
         TestforgeError: testforge itself failed.
     """
     started = time.monotonic()
@@ -60,6 +61,10 @@ def review(request: Request, tell: Listener) -> RunReport:
                     shop.site.add(done[-1].suite)  # a later target may extend the same file
     except InconclusiveError as error:
         status, reason = error.status, _with_detail(error)
+    except ModelError as error:
+        if not done:
+            raise
+        status, reason = error.status, _with_detail(error)
     except KeyboardInterrupt:
         status, reason = (
             "cancelled",
@@ -70,17 +75,22 @@ def review(request: Request, tell: Listener) -> RunReport:
 
 def cover(target: Target, shop: Workshop) -> TargetReport:
     """Write, judge and measure tests for one target; what goes wrong with it leaves the other targets alone."""
+    spent = Usage()
     try:
         placement = place(changes.working_files(shop.site.tree), shop.site.read, target, shop.config)
-        faults = _mutants(target, shop)
-        before = _before(target, faults, shop)
+        mutants = _mutants(target, shop)
+        before = _before(target, mutants, shop)
         brief = _brief(target, placement, shop)
         seed = _seed(brief, shop)
-        refinement = _refine(brief, seed, faults, before, shop)
-        selection = _select(refinement, placement, faults, before, target, shop)
+        spent += seed.usage
+        refinement = _refine(brief, seed, mutants, before, shop)
+        spent += refinement.usage
+        selection = _select(refinement, placement, mutants, before, target, shop)
     except InconclusiveError as error:
-        return TargetReport(target, error.status, _with_detail(error))
-    return _target_report(target, seed, refinement, selection, shop)
+        return TargetReport(target, error.status, _with_detail(error), usage=spent)
+    except BudgetError as error:  # a smaller target's calls may still fit into it
+        return TargetReport(target, InconclusiveError.status, error.message, usage=spent)
+    return _target_report(target, spent, refinement, selection, shop)
 
 
 def score(
@@ -130,23 +140,23 @@ def _mutants(target: Target, shop: Workshop) -> MutantSet:
     lines = None if target.whole_file else target.changed_lines
     if not settings.enabled:
         lines = frozenset()
-    return mutants.generate(
+    return generate(
         target.path, target.source, lines=lines, limit=settings.max_mutants, seed=shop.request.seed
     )
 
 
-def _before(target: Target, faults: MutantSet, shop: Workshop) -> MutationResult | None:
+def _before(target: Target, mutants: MutantSet, shop: Workshop) -> MutationResult | None:
     """Return which mutants the existing tests kill; None where no green test of theirs reaches the target."""
     existing = shop.baseline.coverage(target)
     green = [test for test in shop.baseline.green if existing and test in existing.lines_by_test]
-    if not green or not faults.mutants:
+    if not green or not mutants.mutants:
         return None
     with (
         stage(shop.tell, "baseline", target.path) as say,
         shop.site.sandboxes.open(shop.site.tree, shop.site.interpreter) as box,
     ):
         try:
-            found = judge(box, target, faults, shop.baseline.run, tests=green)
+            found = judge(box, target, mutants, shop.baseline.run, tests=green)
         except MeasureError as error:
             say(f"the existing tests cannot be used to judge mutants: {error.message}")
             return None
@@ -175,7 +185,7 @@ def _seed(brief: Brief, shop: Workshop) -> Seed:
 
 
 def _refine(
-    brief: Brief, seed: Seed, faults: MutantSet, before: MutationResult | None, shop: Workshop
+    brief: Brief, seed: Seed, mutants: MutantSet, before: MutationResult | None, shop: Workshop
 ) -> Refinement:
     """Let the model improve the suite in a sandbox of its own."""
     limits = AgentLimits(iterations=shop.request.max_iterations)
@@ -184,7 +194,7 @@ def _refine(
         shop.site.sandboxes.open(shop.site.tree, shop.site.interpreter) as box,
     ):
         known = {verdict.mutant.id: verdict for verdict in before.verdicts} if before else None
-        bench = Workbench(box, brief.target, brief.suite_path, faults, shop.baseline, known)
+        bench = Workbench(box, brief.target, brief.suite_path, mutants, shop.baseline, known)
         refinement = refine(shop.model, brief, seed, bench, limits)
         say(f"{refinement.iterations} iterations, ended by {refinement.ended}")
         return refinement
@@ -193,7 +203,7 @@ def _refine(
 def _select(
     refinement: Refinement,
     placement: Placement,
-    faults: MutantSet,
+    mutants: MutantSet,
     before: MutationResult | None,
     target: Target,
     shop: Workshop,
@@ -211,7 +221,7 @@ def _select(
             placement=placement,
             candidate=refinement.best,
             baseline=shop.baseline,
-            mutants=faults,
+            mutants=mutants,
             seed=shop.request.seed,
             note=say,
             before=before,
@@ -225,7 +235,7 @@ def _select(
 
 
 def _target_report(
-    target: Target, seed: Seed, refinement: Refinement, selection: Selection | None, shop: Workshop
+    target: Target, spent: Usage, refinement: Refinement, selection: Selection | None, shop: Workshop
 ) -> TargetReport:
     """Return all that was found out about one target."""
     report = TargetReport(
@@ -234,7 +244,7 @@ def _target_report(
         refinement.note or "No suite that could be collected was written.",
         red_tests=shop.baseline.red,
         iterations=refinement.iterations,
-        usage=seed.usage + refinement.usage,
+        usage=spent,
     )
     if selection is None:
         return report
