@@ -41,9 +41,9 @@ def pattern_of(message: str, quote: str) -> str:
     """Return the expression for `match=`: plain where nothing needs escaping, `re.escape(...)` otherwise; or empty."""
     text = message.strip().partition("\n")[0]
     if len(text) > _LONGEST_MESSAGE or _SPECIAL.search(text.rstrip(".!")):
-        text = next(
-            (clause for clause in map(str.strip, _CLAUSE_END.split(text)) if _is_telling(clause)), text
-        )
+        first, *others = _CLAUSE_END.split(text)
+        clauses = [first, *(re.sub(r"^\S+\s+", "", other) for other in others)]
+        text = next((clause for clause in map(str.strip, clauses) if _is_telling(clause)), text)
     if len(text) > _LONGEST_MESSAGE:
         text = re.sub(r"\s+\S*$", "", text[:_LONGEST_MESSAGE]).rstrip(" ,:;('\"[{")
     text = text.rstrip(".!")

@@ -246,7 +246,7 @@ def test_names_are_unique_and_never_numbered_whatever_the_values(pairs: list[tup
     [
         ("no room", '"no room"'),
         ("'major' is negative. A version can only be positive.", "\"'major' is negative\""),
-        ("'.0' is not a valid build token. It may not", '"\' is not a valid build token"'),
+        ("'.0' is not a valid build token. It may not", '"is not a valid build token"'),
         ("must be (a|b)", 're.escape("must be (a|b)")'),
         ("x", ""),
         ("", ""),
