@@ -132,7 +132,7 @@ class _Reader:
             source.parse(text)
         except UnreadableError as error:
             return Skipped(path, str(error))
-        reason = reason_by_content(text)
+        reason = reason_by_content(path, text)
         if reason:
             return Skipped(path, reason)
         before = self._base_text(change)
