@@ -105,6 +105,9 @@ def _suite_run(events: Sequence[Mapping[str, Any]], completed: Completed, timeou
                 crash = event["message"]
             case "file" | "cover" | "uses":
                 coverage.add(event)
+    for name, event in begun.items():
+        if name not in results:  # the runner itself was ended: it could not say so any more
+            results[name] = _cut_short(event, crash, completed.timed_out)
     return SuiteRun(
         results=tuple(results.values()),
         collection_errors=tuple(CollectionError(path, errors[path]) for path in sorted(errors)),
@@ -135,6 +138,17 @@ def _result(event: Mapping[str, Any], begun: Mapping[str, Any]) -> TestResult:
         assertion=event["assertion"],
         function=begun.get("function", ""),
         case=begun.get("case", {}),
+    )
+
+
+def _cut_short(begun: Mapping[str, Any], crash: str, timed_out: bool) -> TestResult:
+    """Return the result of a test that was running when everything ended."""
+    return TestResult(
+        id=begun["id"],
+        outcome=Outcome.TIMED_OUT if timed_out else Outcome.ERROR,
+        message=crash or "the run ended while it was running",
+        function=begun["function"],
+        case=begun["case"],
     )
 
 

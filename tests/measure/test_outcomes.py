@@ -179,9 +179,12 @@ def test_a_test_that_ends_the_interpreter_is_an_error_and_the_others_still_run(o
         "test_interrupts": "error",
         "test_last": "passed",
     }
-    assert {result.message for result in run.results if result.outcome is Outcome.ERROR} == {
-        "exited the interpreter"
-    }
+    assert [result.message for result in run.results if result.outcome is Outcome.ERROR] == [
+        "exited the interpreter: the process exited with code 0",
+        "exited the interpreter: the process was killed by signal 9",
+        "exited the interpreter: Exit: enough",
+        "exited the interpreter: KeyboardInterrupt",
+    ]
     assert run.results[1].function == "test_exits"
     assert run.crash == ""
 

@@ -175,8 +175,8 @@ class _Progress:
             id=self.busy,
             outcome="timed out" if hung else "error",
             duration=0.0,
-            message=reason if hung else "exited the interpreter",
-            detail="" if hung else self._problem or reason,
+            message=reason if hung else f"exited the interpreter: {self._problem or reason}",
+            detail="",
             assertion=False,
         )
         self.done.add(self.busy)
