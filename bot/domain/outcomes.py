@@ -50,10 +50,17 @@ class TestResult:
 
 @dataclass(frozen=True, slots=True)
 class CollectionError:
-    """A test file that could not be collected."""
+    """A test file that could not be collected; `message` is all that pytest says of it, a traceback often."""
 
     path: str
     message: str
+
+    @property
+    def reason(self) -> str:
+        """The line of the message that says what is wrong: the exception of a traceback, otherwise the last line."""
+        lines = [line.strip() for line in self.message.splitlines() if line.strip()]
+        errors = [line.removeprefix("E ").strip() for line in lines if line.startswith("E ")]
+        return (errors or lines or [""])[-1]
 
 
 @dataclass(frozen=True, slots=True)

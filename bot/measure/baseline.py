@@ -57,6 +57,5 @@ def _problem(run: SuiteRun) -> str:
         return f"The existing tests did not run to their end: {run.crash}."
     if run.collection_errors and not run.results:
         first = run.collection_errors[0]
-        message = first.message.strip().splitlines() or [""]
-        return f"None of the existing tests could be imported; {first.path}: {message[-1].removeprefix('E').strip()}"
+        return f"None of the existing tests could be imported; {first.path}: {first.reason}"
     return ""
