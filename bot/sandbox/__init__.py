@@ -36,13 +36,12 @@ class Interpreter:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a command may use: bytes for memory, files and output; a number of processes; seconds of wall time."""
+    """What a command may use: bytes for memory, files and output; a number of processes."""
 
     memory: int = 4 * 1024**3
     file_size: int = 512 * 1024**2
     processes: int = 512
     output: int = 4 * 1024**2
-    timeout_s: float = 120.0
 
 
 @dataclass(frozen=True, slots=True)
