@@ -21,6 +21,7 @@ from bot.agent.workbench import Workbench
 from bot.domain import Change, MutationResult, Request, RunReport, Target, TargetReport, Usage
 from bot.errors import InconclusiveError, MeasureError, ModelError, TestforgeError
 from bot.measure import score as scores
+from bot.measure.importing import import_problem
 from bot.measure.mutants import MutantSet, generate
 from bot.measure.mutation import judge
 from bot.models.budget import BudgetError
@@ -79,6 +80,7 @@ def cover(target: Target, shop: Workshop) -> TargetReport:
     try:
         placement = place(changes.working_files(shop.site.tree), shop.site.read, target, shop.config)
         mutants = _mutants(target, shop)
+        _check_import(target, placement, shop)
         before = _before(target, mutants, shop)
         brief = _brief(target, placement, shop)
         seed = _seed(brief, shop)
@@ -143,6 +145,17 @@ def _mutants(target: Target, shop: Workshop) -> MutantSet:
     return generate(
         target.path, target.source, lines=lines, limit=settings.max_mutants, seed=shop.request.seed
     )
+
+
+def _check_import(target: Target, placement: Placement, shop: Workshop) -> None:
+    """Raise InconclusiveError if no test can import the target; a green test that executes it says that one can."""
+    existing = shop.baseline.coverage(target)
+    if existing and any(existing.lines_by_test.get(test) for test in shop.baseline.green):
+        return
+    with shop.site.sandboxes.open(shop.site.tree, shop.site.interpreter) as box:
+        problem = import_problem(box, target, placement.suite_path)
+    if problem:
+        raise InconclusiveError(problem)
 
 
 def _before(target: Target, mutants: MutantSet, shop: Workshop) -> MutationResult | None:
