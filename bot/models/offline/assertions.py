@@ -22,6 +22,19 @@ _NEGATED: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
     ast.IsNot: ast.Is,
 }
 
+_COMPARING: Mapping[type[ast.cmpop], str] = {
+    ast.Eq: "assertEqual",
+    ast.NotEq: "assertNotEqual",
+    ast.Lt: "assertLess",
+    ast.LtE: "assertLessEqual",
+    ast.Gt: "assertGreater",
+    ast.GtE: "assertGreaterEqual",
+    ast.In: "assertIn",
+    ast.NotIn: "assertNotIn",
+    ast.Is: "assertIs",
+    ast.IsNot: "assertIsNot",
+}
+
 
 class Dialect(Protocol):
     """How a framework states that something holds or is raised."""
@@ -74,8 +87,10 @@ class PytestDialect:
         if then.kind == "value" and then.text == "False" and _compares_results(node):
             return self._compared(node.left, ast.NotEq(), node.comparators[0], indent)
         if then.kind == "value" and isinstance(node, ast.Compare) and _reads_plainly(node, then.text):
-            node = node if then.text == "True" else negated(node)
-            return laid_out(node, indent, self.quote, lead="assert ")
+            whole = node if then.text == "True" else negated(node)
+            if len(whole.ops) == 1:
+                return self._compared(whole.left, whole.ops[0], whole.comparators[0], indent)
+            return laid_out(whole, indent, self.quote, lead="assert ")
         if then.kind == "items":
             node = _called("list", node)
         right = ast.parse(then.text, mode="eval").body
@@ -138,6 +153,13 @@ class UnittestDialect:
             return [*first, *self._call("assertTrue", [what], indent)]
         if then.kind == "value" and then.text in _NAN:
             return self._call("assertTrue", [_called("math.isnan", node)], indent)
+        if (
+            then.kind == "value"
+            and then.text == "True"
+            and isinstance(node, ast.Compare)
+            and len(node.ops) == 1
+        ):
+            return self._call(_COMPARING[type(node.ops[0])], [node.left, *node.comparators], indent)
         if then.kind == "value" and then.text in ("True", "False", "None"):
             name = {"True": "assertTrue", "False": "assertFalse", "None": "assertIsNone"}[then.text]
             return self._call(name, [node], indent)
@@ -173,7 +195,7 @@ def _reads_plainly(node: ast.Compare, outcome: str) -> bool:
     return outcome == "True" or (outcome == "False" and len(node.ops) == 1 and type(node.ops[0]) in _NEGATED)
 
 
-def negated(node: ast.Compare) -> ast.expr:
+def negated(node: ast.Compare) -> ast.Compare:
     """Return the opposite of a comparison by `in` or `is`."""
     return ast.Compare(node.left, [_NEGATED[type(node.ops[0])]()], node.comparators)
 

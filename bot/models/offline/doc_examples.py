@@ -107,7 +107,9 @@ def _scenario(
     bound |= {a.arg for tree in trees for a in ast.walk(tree) if isinstance(a, ast.arg)}
     read = {n.id for n in named} - bound
     imported = {name for line in imports for name in re.findall(r"\w+", line.partition("import")[2])}
-    own = read & outline.names - _rebound(given)
+    own = (read & outline.names) - _rebound(given) - imported
+    if _reads_before_it_binds(given):
+        return None
     if not own or read - own - _BUILTINS - imported:
         return None
     if then.kind == "raises" and then.type in outline.names:
@@ -123,6 +125,17 @@ def _call_of(node: ast.expr, outline: Outline) -> ast.Call | None:
     """Return the outermost call of the module under test in an expression."""
     calls = (part for part in ast.walk(node) if isinstance(part, ast.Call))
     return next((call for call in calls if outline.parameters_of_call(ast.unparse(call.func))), None)
+
+
+def _reads_before_it_binds(given: Sequence[str]) -> bool:
+    """Whether a statement gives a new meaning to a name that it reads, as `inc = curry(inc)`; a test cannot say so."""
+    bound: set[str] = set()
+    for text in given:
+        stored = _stored(text) or frozenset()
+        if not text.startswith(("def ", "@")) and stored & _words(text.partition("=")[2]) - bound:
+            return True
+        bound |= stored
+    return False
 
 
 def _rebound(given: Sequence[str]) -> frozenset[str]:

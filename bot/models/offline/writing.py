@@ -208,7 +208,7 @@ class _Writer:
 
     def _unittest(self, name: str, table: Table, indent: int) -> list[str]:
         margin = " " * indent
-        head = [f"{margin}def {name}(self):"]
+        head = _signature(name, ["self"], indent)
         if not table.columns:
             return [*head, *self._body(table, indent + 4)]
         rows = ast.parse(f"[{', '.join(_row(row) for row in table.rows)}]", mode="eval").body
@@ -229,7 +229,8 @@ class _Writer:
             for check in table.checks
             for line in self.dialect.check(check.expression, check.then, indent)
         ]
-        if len(lines) > 2 or (len(lines) > 1 and len(act) + len(after) > 3):
+        apart = len(lines) > 2 or (len(lines) > 1 and len(act) + len(after) > 3)
+        if apart and lines[-1]:
             lines.append("")
         return [*lines, *act, *after]
 
@@ -250,7 +251,7 @@ def _signature(name: str, arguments: Sequence[str], indent: int) -> list[str]:
     if len(line) <= layout.WIDTH:
         return [line]
     inner = f"{margin}    {', '.join(arguments)}"
-    if len(inner) <= layout.WIDTH:
+    if len(inner) <= layout.WIDTH and len(arguments) > 1:
         return [f"{margin}def {name}(", inner, f"{margin}):"]
     return [f"{margin}def {name}(", *(f"{margin}    {argument}," for argument in arguments), f"{margin}):"]
 
