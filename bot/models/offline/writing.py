@@ -214,9 +214,10 @@ class _Writer:
         rows = ast.parse(f"[{', '.join(_row(row) for row in table.rows)}]", mode="eval").body
         cases = layout.laid_out(rows, indent + 4, self.style.quote, lead="cases = ")
         shown = ", ".join(f"{column}={column}" for column in table.columns[: table.inputs])
+        subtest = ast.parse(f"self.subTest({shown})", mode="eval").body
         loop = [
             f"{margin}    for {', '.join(table.columns)} in cases:",
-            f"{margin}        with self.subTest({shown}):",
+            *layout.laid_out(subtest, indent + 8, self.style.quote, lead="with ", trail=":"),
         ]
         return [*head, *cases, *loop, *self._body(table, indent + 12)]
 
