@@ -109,6 +109,10 @@ def stage(tell: Listener, name: str, target: str = "") -> Iterator[Callable[[str
     try:
         yield say
     except BaseException as error:
-        tell(Progress(name, "failed", target, str(error)))
+        tell(
+            Progress(
+                name, "failed", target, "stopped" if isinstance(error, KeyboardInterrupt) else str(error)
+            )
+        )
         raise
     tell(Progress(name, "done", target, last))
