@@ -39,7 +39,7 @@ def screened(content: str, path: str) -> Draft:
         draft = Draft("")
         draft.reject(path, Reason.ERRORS, f"it does not parse: {str(error).splitlines()[0]}")
         return draft
-    spots = [Spot(name) for name in shape.functions if name.rpartition("::")[2].startswith("test")]
+    spots = [Spot(name) for name in shape.tests]
     draft = Draft(
         prune(content, spots, [spot for spot in spots if spot.function in refused]).content
         if refused
@@ -139,9 +139,8 @@ def _note_collection_error(case: Case, verified: Verified) -> None:
         return
     messages = [error.message for error in verified.trial.first.collection_errors if error.path == path]
     note = messages[0] if messages else verified.trial.first.crash or "no test is found in it"
-    for name in outline(case.draft.source).functions:
-        if name.rpartition("::")[2].startswith("test"):
-            case.draft.reject(f"{path}::{name}", Reason.ERRORS, note)
+    for name in outline(case.draft.source).tests:
+        case.draft.reject(f"{path}::{name}", Reason.ERRORS, note)
 
 
 def _set_bugs_aside(box: Sandbox, case: Case, verified: Verified) -> None:
