@@ -7,6 +7,7 @@ Whatever is heavy is imported where a command needs it, so that `testforge --hel
 from __future__ import annotations
 
 import io
+import os
 import signal
 import sys
 import time
@@ -215,6 +216,10 @@ def _run(request: Request, outputs: Outputs, *, apply: bool, quiet: bool) -> NoR
     from bot.deliver import console, patch, record
     from bot.deliver.progress import listening
 
+    if apply and not os.access(request.root, os.W_OK):  # better said now than after minutes of work
+        raise UsageError(
+            f"{str(request.root)!r} cannot be written, so --apply cannot work. Use --patch FILE."
+        )
     with listening(console_on(stderr=True), quiet=quiet) as progress:
         report = pipeline.review(request, progress)
     applied: Sequence[str] = ()

@@ -19,7 +19,7 @@ from bot.agent.loop import Refinement, refine
 from bot.agent.seed import Seed, write_seed
 from bot.agent.workbench import Workbench
 from bot.domain import Change, MutationResult, Request, RunReport, Target, TargetReport, Usage
-from bot.errors import InconclusiveError, MeasureError, ModelError, TestforgeError
+from bot.errors import InconclusiveError, MeasureError, ModelError, TestforgeError, UsageError
 from bot.measure import score as scores
 from bot.measure.importing import import_problem
 from bot.measure.mutants import MutantSet, generate
@@ -119,6 +119,8 @@ def score(
     config = repoconfig.load(changes.configuration(root, None))
     request = Request(root, whole_file=source, sandbox=sandbox, seed=seed)
     change = changes.read(request, config)
+    if not change.targets:
+        raise UsageError(f"There is nothing to score: {_why_nothing(change)}")
     with (
         site(request, config, change, progress) as place_,
         stage(progress, "measure", source) as say,
@@ -302,8 +304,14 @@ def _why_nothing(change: Change) -> str:
     """Return why a change has no targets, in one sentence."""
     if not change.skipped:
         return "No Python source file changed."
+    if len(change.skipped) == 1:
+        return f"{change.skipped[0].path} {change.skipped[0].reason}."
     return f"None of the {len(change.skipped)} changed Python files needs tests."
 
 
 def _with_detail(error: TestforgeError) -> str:
-    return f"{error.message}\n{error.detail}" if error.detail else error.message
+    """Return an error's message and detail; of a traceback, which is of the sandbox's own code, the last line."""
+    detail = error.detail.strip()
+    if "Traceback (most recent call last)" in detail:
+        detail = detail.splitlines()[-1]
+    return f"{error.message}\n{detail}" if detail else error.message
