@@ -73,20 +73,20 @@ def cover(target: Target, shop: Workshop) -> TargetReport:
     spent = Usage()
     try:
         placement = place(changes.working_files(shop.site.tree), shop.site.read, target, shop.config)
-        mutants = _mutants(target, shop)
-        _check_import(target, placement, shop)
-        before = _before(target, mutants, shop)
-        brief = _brief(target, placement, shop)
-        seed = _seed(brief, shop)
+        mutants = stages.draw_mutants(target, shop)
+        stages.check_import(target, placement, shop)
+        before = stages.judge_existing(target, mutants, shop)
+        brief = stages.write_brief(target, placement, shop)
+        seed = stages.write_first_suite(brief, shop)
         spent += seed.usage
-        refinement = _refine(brief, seed, mutants, before, shop)
+        refinement = stages.refine_suite(brief, seed, mutants, before, shop)
         spent += refinement.usage
-        selection = _select(refinement, placement, mutants, before, target, shop)
+        selection = stages.select_tests(refinement, placement, mutants, before, target, shop)
     except InconclusiveError as error:
         return TargetReport(target, error.status, _with_detail(error), usage=spent)
     except BudgetError as error:  # a smaller target's calls may still fit into it
         return TargetReport(target, InconclusiveError.status, error.message, usage=spent)
-    return _target_report(target, spent, refinement, selection, shop)
+    return _target_report(target, spent, refinement, selection, before, shop)
 
 
 def score(
@@ -142,6 +142,7 @@ def _target_report(
 ) -> TargetReport:
     """Return all that was found out about one target; without a suite, what the existing tests alone reach."""
     existing, green = shop.baseline.coverage(target), shop.baseline.green
+    unchanged = None if before is None else mutation_delta(before, before)
     report = TargetReport(
         target,
         "no-useful-tests",
@@ -149,8 +150,8 @@ def _target_report(
         coverage=coverage_deltas(
             target, existing, green, existing, green, measured=not shop.baseline.problem
         ),
-        mutation_changed=before and mutation_delta(before, before),
-        mutation_file=before and mutation_delta(before, before) if target.whole_file else None,
+        mutation_changed=unchanged,
+        mutation_file=unchanged if target.whole_file else None,
         red_tests=shop.baseline.red,
         iterations=refinement.iterations,
         usage=spent,
