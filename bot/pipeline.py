@@ -72,7 +72,13 @@ def cover(target: Target, shop: Workshop) -> TargetReport:
     """Write, judge and measure tests for one target; what goes wrong with it leaves the other targets alone."""
     spent = Usage()
     try:
-        placement = place(changes.working_files(shop.site.tree), shop.site.read, target, shop.config)
+        placement = place(
+            changes.working_files(shop.site.tree),
+            shop.site.read,
+            target,
+            shop.config,
+            unusable=shop.baseline.unusable,
+        )
         mutants = stages.draw_mutants(target, shop)
         stages.check_import(target, placement, shop)
         before = stages.judge_existing(target, mutants, shop)

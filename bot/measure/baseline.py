@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bot.domain import FileCoverage, SuiteRun, Target
+from bot.domain import FileCoverage, Outcome, SuiteRun, Target
 from bot.errors import MeasureError
 from bot.measure.outcomes import run_tests
 from bot.sandbox import Sandbox
@@ -25,6 +25,18 @@ class Baseline:
     red: tuple[str, ...] = ()
     green: tuple[str, ...] = ()
     problem: str = ""
+
+    @property
+    def unusable(self) -> frozenset[str]:
+        """Test files that cannot be imported, or that hold a test which hangs or ends the interpreter."""
+        ended = {
+            result.id.partition("::")[0]
+            for result in self.run.results
+            if result.outcome is Outcome.TIMED_OUT
+            or result.message.startswith("exited the interpreter")
+            or (self.run.crash and result.message == self.run.crash)
+        }
+        return frozenset(ended.union(error.path for error in self.run.collection_errors))
 
     def coverage(self, target: Target) -> FileCoverage | None:
         """Return what the tests cover of a target; None if it could not be measured."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -43,7 +43,14 @@ class Placement:
     examples: tuple[str, ...] = ()
 
 
-def place(files: Sequence[str], read: Read, target: Target, config: RepoConfig) -> Placement:
+def place(
+    files: Sequence[str],
+    read: Read,
+    target: Target,
+    config: RepoConfig,
+    *,
+    unusable: Collection[str] = (),
+) -> Placement:
     """Decide where a target's tests go.
 
     Args:
@@ -51,9 +58,10 @@ def place(files: Sequence[str], read: Read, target: Target, config: RepoConfig) 
         read: Gives a file's text; may raise OSError or ValueError for one that is not text.
         target: The changed source file.
         config: `tests.directory` overrides where new files go and which existing ones are looked at.
+        unusable: Test files not to extend: whatever is added to them would not run, or fall with them.
     """
     layout = read_layout(files, read, config.tests.directory)
-    existing = _existing(layout, read, target)
+    existing = _existing(layout, read, target, unusable)
     final = existing or _new_file(layout, target, config.tests.directory)
     suite = _fresh(layout, final) if existing else final
     return Placement(suite, final, existing is not None, _examples(layout, read, target, final))
@@ -62,11 +70,11 @@ def place(files: Sequence[str], read: Read, target: Target, config: RepoConfig) 
 # ---------------------------------------------------------------- an existing file
 
 
-def _existing(layout: TestLayout, read: Read, target: Target) -> str | None:
+def _existing(layout: TestLayout, read: Read, target: Target, unusable: Collection[str]) -> str | None:
     """Return the test file that is about the target, by its name and by what it imports."""
     best: tuple[tuple[int, int, int], str] | None = None
     for path in layout.tests:
-        if path == target.path:
+        if path == target.path or path in unusable:
             continue
         named = stem_of(path) in names_for(target)
         if not named and len(layout.sources) > 60 and not _near(path, target):

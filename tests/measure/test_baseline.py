@@ -63,3 +63,16 @@ def test_a_pytest_that_does_not_start_is_the_problem_that_is_told(open_box: Open
     taken = baseline.take(box, [TARGET], timeout_s=60)
 
     assert taken.problem.endswith("pytest could not start: conftest.py: RuntimeError: no database.")
+
+
+def test_files_that_do_not_import_or_hold_a_test_that_ends_the_interpreter_are_unusable(
+    open_box: OpenBox,
+) -> None:
+    tests = {
+        "tests/test_broken.py": "import absent\n",
+        "tests/test_exits.py": "import os\ndef test_a(): pass\ndef test_b(): os._exit(1)\n",
+        "tests/test_red.py": "def test_c(): assert 0\n",
+    }
+    taken = baseline.take(open_box({"pkg/mod.py": SOURCE, **tests}), [TARGET], timeout_s=60)
+
+    assert taken.unusable == {"tests/test_broken.py", "tests/test_exits.py"}

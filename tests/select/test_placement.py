@@ -159,3 +159,11 @@ def test_a_test_file_that_cannot_be_read_is_passed_over() -> None:
 
     target = Target("pkg/mod.py", "pkg.mod", SOURCE, frozenset())
     assert place(["pkg/mod.py", "tests/test_mod.py"], read, target, load(None)).extends is False
+
+
+def test_a_file_in_which_added_tests_would_not_run_is_not_extended() -> None:
+    files = {"pkg/mod.py": SOURCE, "tests/test_mod.py": "from pkg.mod import parse\n"}
+    target = Target("pkg/mod.py", "pkg.mod", SOURCE, frozenset({1}))
+    placed = place(list(files), files.__getitem__, target, load(None), unusable=["tests/test_mod.py"])
+    assert not placed.extends
+    assert placed.final_path == "tests/test_pkg_mod.py"
