@@ -13,6 +13,7 @@ import sys
 import time
 import warnings
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
@@ -206,8 +207,10 @@ def score(
                 root, *paths, sandbox=kind, seed=seed, max_mutants=max_mutants, progress=progress
             )
         between = None if found.mutation is None else interval(found.mutation)
-        outputs.write_json(record.dump(scorecard.as_json(found, *paths, between)))
-        console_on(stderr=outputs.takes_stdout).print(scorecard.render(found, *paths, between))
+        try:
+            outputs.write_json(record.dump(scorecard.as_json(found, *paths, between)))
+        finally:  # what was found is told even where it could not be written
+            console_on(stderr=outputs.takes_stdout).print(scorecard.render(found, *paths, between))
 
 
 # ---------------------------------------------------------------- what the commands share
@@ -225,16 +228,24 @@ def _run(request: Request, outputs: Outputs, *, apply: bool, quiet: bool) -> NoR
         )
     with listening(console_on(stderr=True), quiet=quiet) as progress:
         report = pipeline.review(request, progress)
-    applied: Sequence[str] = ()
-    try:
-        outputs.write_json(record.dump(record.as_json(report)))
+    applied: list[str] = []
+    written: list[str] = []
+
+    def write_patch() -> None:
         outputs.write_patch(patch.build(report, request.root))
-        if apply and report.status == "proposed":
-            applied = patch.apply(report, request.root)
-    finally:  # what was found is told even where it could not be written
-        console_on(stderr=outputs.takes_stdout).print(
-            console.render(report, applied=applied, patch=outputs.patch_path)
+        written.append(outputs.patch_path)
+
+    # The one is delivered even where the other could not be written, and what was found is told in any case.
+    with ExitStack() as deliveries:
+        deliveries.callback(
+            lambda: console_on(stderr=outputs.takes_stdout).print(
+                console.render(report, applied=applied, patch="".join(written))
+            )
         )
+        if apply and report.status == "proposed":
+            deliveries.callback(lambda: applied.extend(patch.apply(report, request.root)))
+        deliveries.callback(write_patch)
+        deliveries.callback(lambda: outputs.write_json(record.dump(record.as_json(report))))
     raise typer.Exit(_EXIT_CODES.get(report.status, 0))
 
 

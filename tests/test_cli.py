@@ -298,6 +298,15 @@ def test_an_unexpected_error_is_testforges_fault(repo, calls, monkeypatch):
     assert isinstance(call("review", "--base", "main").exception, ZeroDivisionError)
 
 
+def test_a_report_that_cannot_be_written_does_not_cost_the_patch_or_what_is_told(repo, calls):
+    done = call("review", "--base", "main", "--json", "/dev/full", "--patch", "tests.patch", "--apply")
+    assert done.exit_code == 1
+    assert "'/dev/full' could not be written: No space left on device." in done.stderr
+    assert "test_add" in (repo / "tests.patch").read_text()
+    assert (repo / "test_add.py").read_text() == SUITE
+    assert "1 test proposed" in done.stdout
+
+
 # ---------------------------------------------------------------- the real process
 
 

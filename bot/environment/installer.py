@@ -57,6 +57,12 @@ class Failure:
                 f"failed. Check the network and the index settings of pip or uv. {KEYS}",
                 self.detail,
             )
+        if "No space left on device" in self.detail:
+            return InstallationError(
+                f"The dependencies could not be installed, since the disk is full: `{self.command}` failed. "
+                "Free some space, or set XDG_CACHE_HOME to a directory with more room.",
+                self.detail,
+            )
         return InstallationError(
             f"The dependencies could not be installed: `{self.command}` failed: {self.reason} {KEYS}",
             self.detail,
