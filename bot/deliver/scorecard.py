@@ -150,7 +150,7 @@ def _outcomes(run: SuiteRun) -> Iterator[ConsoleRenderable]:
     ]
     yield Paragraph(", ".join(counts), indent=0)
     if run.crash:
-        yield Paragraph(f"pytest {clean(run.crash)}", "red", 0)
+        yield Paragraph(f"Not all tests were run: {clean(run.crash)}", "red", 0)
     for error in run.collection_errors:
         yield Paragraph(f"{clean(error.path)} could not be collected: {clean(error.reason)}", "red", 0)
     wrong = [r for r in run.results if r.outcome.is_red]
