@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import importlib.metadata
 import platform
+import signal
 import sys
 import venv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from bot.sandbox import Interpreter, Sandbox
 from bot.sandbox.process import ProcessSandboxes
+
+# A shell that starts the tests in the background has Ctrl-C ignored, and what the tests start would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# The same examples in every run: a property that fails now and then is found by running it with another profile.
+hypothesis.settings.register_profile("fixed", derandomize=True, deadline=None)
+hypothesis.settings.load_profile("fixed")
 
 OpenBox = Callable[..., Sandbox]
 

@@ -59,6 +59,8 @@ def _specifier(part: str) -> list[str]:
     if operator not in ("^", "~"):
         return [f"{operator}{version}"]
     numbers = [int(number) for number in re.findall(r"\d+", version.split("-")[0])][:3]
+    if not numbers:  # `^*`: any version
+        return []
     if operator == "~":
         keep = min(len(numbers), 2) - 1
     else:

@@ -209,6 +209,11 @@ def test_poetrys_constraints_are_told_as_specifiers(constraint: str, expected: s
     assert poetry.specifiers(constraint) == expected
 
 
+@pytest.mark.parametrize("constraint", ["^*", "~*"])
+def test_a_caret_or_tilde_without_a_version_allows_any(constraint: str) -> None:
+    assert poetry.specifiers(constraint) == ""
+
+
 @given(st.text(alphabet="^~<>=!*.,| 0123456789abv-", max_size=20))
 def test_any_constraint_gives_valid_specifiers_or_something_uv_refuses(constraint: str) -> None:
     assert isinstance(poetry.specifiers(constraint), str)
