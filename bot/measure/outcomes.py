@@ -22,6 +22,7 @@ def run_tests(
     cover: Sequence[str] = (),
     order_seed: int | None = None,
     hash_seed: int = 0,
+    elsewhere: bool = False,
     timeout_s: float = 120.0,
     test_timeout_s: float = 20.0,
 ) -> SuiteRun:
@@ -33,6 +34,7 @@ def run_tests(
         cover: Source files to trace, lines and branches by test.
         order_seed: Shuffles the order of files, classes and tests; None keeps the repository's.
         hash_seed: PYTHONHASHSEED.
+        elsewhere: Let each test see another machine: processor, release, C library, host name, number of cores.
         timeout_s: Limit for the run, in seconds.
         test_timeout_s: Limit for one test and for importing one test file, in seconds.
 
@@ -46,6 +48,7 @@ def run_tests(
         "selection": list(selection),
         "cover": list(cover),
         "order_seed": order_seed,
+        "elsewhere": elsewhere,
         "timeout_s": timeout_s,
         "test_timeout_s": test_timeout_s,
     }

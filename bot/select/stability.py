@@ -31,7 +31,7 @@ class Trial:
     """Three runs of one test file.
 
     Attributes:
-        runs: Alone in file order, alone shuffled, together with the existing tests; the first two with coverage.
+        runs: Alone in file order, alone shuffled on what looks like another machine, together with the existing tests; the first two with coverage.
         litter: Files of the tree that were made or deleted meanwhile.
     """
 
@@ -79,7 +79,7 @@ def try_out(
     timeout_s: float,
     opening: SuiteRun | None = None,
 ) -> Trial:
-    """Run a test file three times: different hash seeds, different orders, alone and together.
+    """Run a test file three times: different hash seeds, orders and machines, alone and together.
 
     Args:
         box: Where the file is written already.
@@ -115,6 +115,7 @@ def try_out(
             cover=cover,
             hash_seed=seed + 1,
             order_seed=seed + 1,
+            elsewhere=True,
             timeout_s=timeout_s,
             test_timeout_s=_TEST_TIMEOUT_S,
         )
@@ -157,7 +158,7 @@ def _fault(seen: Sequence[TestResult | None]) -> tuple[Reason, str] | None:
     if len(set(outcomes)) > 1:
         alone, shuffled, together = outcomes
         if alone is Outcome.PASSED and shuffled is not Outcome.PASSED:
-            note = "it depends on the order of tests or on hash seeds"
+            note = "it depends on the order of tests, on hash seeds or on the machine"
         elif alone is Outcome.PASSED and together is not Outcome.PASSED:
             note = (
                 "it does not pass in another order, with other hash seeds or together with the existing tests"

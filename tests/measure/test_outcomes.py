@@ -330,3 +330,61 @@ def test_modules_of_the_repository_may_have_the_names_of_the_guests(open_box: Op
     )
 
     assert outcomes(run_file(open_box, source, files=files)) == {"test_it": "passed"}
+
+
+MACHINE = """
+import os, platform, socket, sysconfig
+
+def test_processor(): assert platform.machine() == os.uname().machine == {machine!r}
+def test_platform(): assert sysconfig.get_platform() == {platform!r}
+def test_host(): assert socket.gethostname() == {host!r}
+def test_kept(monkeypatch):
+    monkeypatch.setattr(platform, "uname", lambda: "mine")
+    assert platform.uname() == "mine"
+def test_system(): assert platform.system() == {system!r}
+"""
+
+
+def test_a_test_that_says_what_this_machine_is_fails_elsewhere(open_box: OpenBox) -> None:
+    import platform
+    import socket
+    import sysconfig
+
+    here = MACHINE.format(
+        machine=platform.machine(),
+        platform=sysconfig.get_platform(),
+        host=socket.gethostname(),
+        system=platform.system(),
+    )
+    found = outcomes(run_file(open_box, here, elsewhere=True))
+    assert found == {
+        "test_processor": "failed",
+        "test_platform": "failed",
+        "test_host": "failed",
+        "test_kept": "passed",
+        "test_system": "passed",
+    }
+
+
+def test_the_machine_is_the_real_one_again_for_fixtures_and_the_next_test(open_box: OpenBox) -> None:
+    source = """
+import platform, pytest
+REAL = platform.machine()
+
+@pytest.fixture
+def before():
+    assert platform.machine() == REAL
+    yield
+    assert platform.machine() == REAL
+
+def test_a(before): assert platform.machine() != REAL
+def test_b(before, monkeypatch):
+    monkeypatch.setattr(platform, "uname", lambda: "mine")
+def test_c(before): assert platform.uname().machine != REAL
+"""
+    assert set(outcomes(run_file(open_box, source, elsewhere=True)).values()) == {"passed"}
+    assert outcomes(run_file(open_box, source)) == {
+        "test_a": "failed",
+        "test_b": "passed",
+        "test_c": "failed",
+    }

@@ -5,6 +5,7 @@ The job, a JSON object:
     selection                files and node ids; empty is the repository's default collection
     cover                    source files to trace
     order_seed               a number to shuffle by, or null
+    elsewhere                whether tests see another machine (`elsewhere.py`)
     timeout_s                for everything
     test_timeout_s           for one test, and for importing one test file
 """

@@ -61,7 +61,10 @@ def _run(job: dict[str, Any], without: Collection[str], ignore: Collection[str],
     )
     takeover = session.Takeover(asked)
     recorder = plugin.Recorder(journal, takeover, tree, tracer)
-    code = session.run(asked, takeover, plugins=[recorder])
+    plugins = [recorder]
+    if job.get("elsewhere"):
+        plugins.append(importlib.import_module(f"{__package__}.elsewhere").Elsewhere())
+    code = session.run(asked, takeover, plugins=plugins)
     if takeover.problem:
         journal.write("problem", message=f"pytest could not start: {takeover.problem}")
     return int(code)
