@@ -14,10 +14,14 @@ from bot.select.job import SelectionJob
 
 
 def witnesses(job: SelectionJob) -> tuple[str, ...]:
-    """Return the existing tests that may kill a mutant: all of the files with a test that reaches the target."""
+    """Return the existing tests that may kill a mutant: all of the files with a test that reaches the target.
+
+    Those that are known to have killed one count wherever they are: a test that only imports the target can.
+    """
     reached = reaching(job.baseline.coverage(job.target), job.green)
     paths = {test.partition("::")[0] for test in reached} | {job.placement.final_path}
-    return tuple(test for test in job.green if test.partition("::")[0] in paths)
+    killers = job.before.kills() if job.before is not None else {}
+    return tuple(test for test in job.green if test.partition("::")[0] in paths or test in killers)
 
 
 def before(box: Sandbox, job: SelectionJob) -> MutationResult:
