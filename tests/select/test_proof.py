@@ -16,7 +16,7 @@ def test_a_killer_that_only_imports_the_target_stays_a_witness():
     }
     coverage = FileCoverage("a.py", frozenset({1, 3}), frozenset({1}), lines)
     job = SimpleNamespace(
-        baseline=SimpleNamespace(coverage=lambda target: coverage),
+        baseline=SimpleNamespace(coverage=lambda _: coverage),
         target=None,
         green=tuple(lines),
         placement=SimpleNamespace(final_path="test_a.py"),
