@@ -12,6 +12,7 @@ from bot.errors import InconclusiveError, MeasureError
 from bot.measure.importing import import_problem
 from bot.measure.mutants import MutantSet, generate
 from bot.measure.mutation import judge
+from bot.select.evidence import reaching
 from bot.select.placement import Placement
 from bot.select.selection import Selection, SelectionJob, select
 from bot.workshop import Workshop, stage
@@ -41,8 +42,10 @@ def check_import(target: Target, placement: Placement, shop: Workshop) -> None:
 
 def judge_existing(target: Target, mutants: MutantSet, shop: Workshop) -> MutationResult | None:
     """Return which mutants the existing tests kill; None where no green test of theirs reaches the target."""
-    existing = shop.baseline.coverage(target)
-    green = [test for test in shop.baseline.green if existing and test in existing.lines_by_test]
+    # Whole files, for a test that only imports the target can kill a mutant of a constant.
+    reached = reaching(shop.baseline.coverage(target), shop.baseline.green)
+    files = {test.partition("::")[0] for test in reached}
+    green = [test for test in shop.baseline.green if test.partition("::")[0] in files]
     if not green or not mutants.mutants:
         return None
     with (
