@@ -20,6 +20,7 @@ import stat
 import struct
 import sys
 import time
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 Request = dict[str, Any]
@@ -92,22 +93,27 @@ class Warden:
     # ------------------------------------------------------------ files
 
     def do_fill(self, request: Request, payload: bytes) -> Reply:
-        """Write a tree's files, then those of `additions` that it does not have."""
-        self.restore()
-        at = 0
-        for name, kind, mode, changed, more in request["entries"]:
-            path = self.tree + "/" + name
-            if kind == "directory":
-                os.mkdir(path)
-            elif kind == "link":
-                os.symlink(more, path)
-            else:
-                file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-                write_all(file, payload[at : at + more])
-                os.fchmod(file, mode)
-                os.close(file)
-                os.utime(path, ns=(changed, changed))
-                at += more
+        """Write a tree's files, which follow the request, then those of `additions` that it does not have."""
+        left = sum(more for _, kind, _, _, more in request["entries"] if kind == "file")
+        try:
+            self.restore()
+            for name, kind, mode, changed, more in request["entries"]:
+                path = self.tree + "/" + name
+                if kind == "directory":
+                    os.mkdir(path)
+                elif kind == "link":
+                    os.symlink(more, path)
+                else:
+                    with open(path, "xb") as file:
+                        for size in pieces(more):
+                            left -= size
+                            file.write(self.source.read(size))
+                    os.chmod(path, mode)
+                    os.utime(path, ns=(changed, changed))
+        except OSError:
+            for size in pieces(left):
+                self.source.read(size)
+            raise
         if request["additions"]:
             self.add(request["additions"], self.tree)
         return {}, b""
@@ -204,7 +210,7 @@ class Warden:
     def do_run(self, request: Request, payload: bytes) -> Reply:
         """Run a command to its end; all that it started is gone then."""
         self.restore()
-        ooms = oom_kills()
+        ooms, began = oom_kills(), time.monotonic()
         out, err = os.pipe(), os.pipe()
         child = os.fork()
         if not child:
@@ -223,7 +229,8 @@ class Warden:
         pieces = [part for stream in kept.values() for part in stream.parts()]
         lengths = [part if isinstance(part, int) else len(part) for part in pieces]
         content = b"".join(part for part in pieces if not isinstance(part, int))
-        return {"code": code, "reason": reason, "lengths": lengths}, content
+        duration = time.monotonic() - began
+        return {"code": code, "reason": reason, "lengths": lengths, "duration": duration}, content
 
     def follow(self, child: int, streams: dict[int, Stream], deadline: float) -> tuple[int | None, str]:
         """Read what a command prints until it ends or must end."""
@@ -357,6 +364,14 @@ def delete(path: str) -> None:
     for name in os.listdir(path):
         delete(path + "/" + name)
     os.rmdir(path)
+
+
+def pieces(size: int) -> Iterator[int]:
+    """Divide so many bytes into portions that need little memory."""
+    while size:
+        portion = min(size, 1 << 20)
+        yield portion
+        size -= portion
 
 
 def write_all(file: int, data: bytes) -> None:
