@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -31,7 +32,7 @@ def completed(answer: Mapping[str, Any], content: bytes, limits: Limits) -> Comp
     ):
         raise SandboxError("The container gave an answer that cannot be right, so nothing it says is used.")
     ends = [0, lengths[0], sum(lengths[:2]), sum(lengths[:2]) + lengths[3], len(content)]
-    parts = [content[first:last] for first, last in zip(ends, ends[1:], strict=False)]
+    parts = [content[first:last] for first, last in itertools.pairwise(ends)]
     stdout, stderr = _text(parts[0], parts[1], lengths[2]), _text(parts[2], parts[3], lengths[5])
     if reason == "time":
         return Completed(None, stdout, stderr, float(seconds), timed_out=True)

@@ -20,8 +20,8 @@ from bot.errors import SandboxError
 from bot.sandbox import Completed, Interpreter, Limits, boximage, engine, packing
 from bot.sandbox.answers import completed, listing
 from bot.sandbox.channel import Channel
-from bot.sandbox.engine import Engine, speaking
-from bot.sandbox.hardening import HOME, USER, host_settings
+from bot.sandbox.engine import speaking
+from bot.sandbox.hardening import HOME, USER, host_settings, installation_settings
 from bot.sandbox.process import DEFAULT, NOT_LISTED, SYSTEM_PATH
 
 if TYPE_CHECKING:
@@ -67,7 +67,36 @@ class DockerSandboxes:
         client = self.engine.client()
         try:
             image = self._image(client, interpreter)
-            box = DockerSandbox(client, self.engine, image, interpreter, limits, self.runtime)
+            settings = host_settings(limits, cpus=min(MOST_CPUS, self.engine.cpus))
+            if self.runtime is not None:
+                settings["runtime"] = self.runtime
+            box = DockerSandbox(client, settings, image, interpreter, limits)
+        except BaseException:
+            client.close()
+            raise
+        try:
+            box.fill(packed)
+        except BaseException:
+            box.close()
+            raise
+        return box
+
+    def open_installation(
+        self, tree: Path, image: str, python: str, limits: Limits, network: str
+    ) -> DockerSandbox:
+        """Return a container that can reach the network and whose own files can be kept as an image.
+
+        Args:
+            tree: What to copy into it.
+            image: What to start from.
+            python: Path of the Python in it.
+            network: Docker's name of the network.
+        """
+        packed = packing.Packed(tree)
+        client = self.engine.client()
+        try:
+            settings = installation_settings(limits, cpus=self.engine.cpus, network=network)
+            box = DockerSandbox(client, settings, image, Interpreter(python, "", ()), limits)
         except BaseException:
             client.close()
             raise
@@ -105,18 +134,15 @@ class DockerSandbox:
     def __init__(
         self,
         client: APIClient,
-        where: Engine,
+        settings: Mapping[str, Any],
         image: str,
         interpreter: Interpreter,
         limits: Limits,
-        runtime: str | None,
     ) -> None:
         self.interpreter = interpreter
+        self._client = client
         self._limits = limits
         self._lock = threading.Lock()
-        settings = host_settings(limits, cpus=min(MOST_CPUS, where.cpus))
-        if runtime is not None:
-            settings["runtime"] = runtime
         with speaking("make a container"):
             made = client.create_container(
                 image,
@@ -198,6 +224,13 @@ class DockerSandbox:
         answer, content = self._ask({"do": "files", "without": sorted(NOT_LISTED)}, most=LONGEST_LISTING)
         _accept(answer, self.tree)
         return listing(content)
+
+    def keep(self, name: str, marks: Mapping[str, str]) -> None:
+        """Keep the container's own files, which the tree and the scratch directory are not among, as an image."""
+        changes = [f"LABEL {key}={value}" for key, value in sorted(marks.items())]
+        repository, _, tag = name.partition(":")
+        with speaking("keep an image"):
+            self._client.commit(self.container, repository=repository, tag=tag, changes=changes)
 
     def close(self) -> None:
         """Remove the container; closing twice is harmless."""

@@ -113,6 +113,12 @@ def speaking(purpose: str) -> Iterator[None]:
         raise SandboxError(f"No Docker engine answers at {address()}. {HOW_TO}", str(problem)) from problem
 
 
+def may_answer() -> bool:
+    """Tell whether it is worth asking for an engine: cheaper than loading what would ask it."""
+    where = address()
+    return not where.startswith("unix://") or Path(where.removeprefix("unix://")).exists()
+
+
 def address() -> str:
     """Return where the engine is looked for."""
     return os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock"

@@ -52,7 +52,7 @@ class Packed:
             for entry in sorted(found, key=lambda entry: entry.name):
                 name, about = prefix + entry.name, entry.stat(follow_symlinks=False)
                 if entry.is_symlink():
-                    leads_to = os.readlink(entry.path)
+                    leads_to = str(Path(entry.path).readlink())
                     inside = Path(os.path.realpath(entry.path)).is_relative_to(self._root)
                     if inside and not leads_to.startswith("/"):
                         yield name, "link", 0, 0, leads_to
