@@ -21,7 +21,7 @@ from bot.sandbox import Completed, Interpreter, Limits, boximage, engine, packin
 from bot.sandbox.answers import completed, listing
 from bot.sandbox.channel import Channel
 from bot.sandbox.engine import speaking
-from bot.sandbox.hardening import HOME, USER, host_settings, installation_settings
+from bot.sandbox.hardening import HOME, host_settings, installation_settings, user
 from bot.sandbox.process import DEFAULT, NOT_LISTED, SYSTEM_PATH
 
 if TYPE_CHECKING:
@@ -67,9 +67,7 @@ class DockerSandboxes:
         client = self.engine.client()
         try:
             image = self._image(client, interpreter)
-            settings = host_settings(limits, cpus=min(MOST_CPUS, self.engine.cpus))
-            if self.runtime is not None:
-                settings["runtime"] = self.runtime
+            settings = host_settings(limits, cpus=min(MOST_CPUS, self.engine.cpus), runtime=self.runtime)
             box = DockerSandbox(client, settings, image, interpreter, limits)
         except BaseException:
             client.close()
@@ -148,7 +146,7 @@ class DockerSandbox:
                 image,
                 entrypoint=[interpreter.command, "-I", "-S", "-c", BOOT, HOME],
                 command=[],
-                user=USER,
+                user=user(settings.get("runtime")),
                 working_dir="/",
                 hostname="sandbox",
                 stdin_open=True,

@@ -15,10 +15,25 @@ SHARED_MEMORY = 64 * 1024**2
 MOST_ENTRIES = 400_000
 OPEN_FILES = 4096
 OWN_PROCESSES = 8
-"""What the warden and the runtime need beside the processes of commands."""
+"""What the warden needs beside the processes of commands."""
+
+GVISOR = "runsc"
+GVISOR_PROCESSES = 256
+"""What gVisor itself takes of the limit: its threads are counted with those of the code."""
 
 
-def host_settings(limits: Limits, *, cpus: float, network: str = "none") -> dict[str, Any]:
+def user(runtime: str | None) -> str:
+    """Return the user that the warden runs as.
+
+    The code never is another one than 1000. Under gVisor, which does not close a process to others of the same user,
+    the warden is root, with the rights to change the user, to end processes, and to give up these rights.
+    """
+    return "0:0" if runtime == GVISOR else USER
+
+
+def host_settings(
+    limits: Limits, *, cpus: float, network: str = "none", runtime: str | None = None
+) -> dict[str, Any]:
     """Return the arguments of `create_host_config` for a container that runs a repository's code.
 
     Docker's defaults stay where they are strict: the seccomp profile, the hidden parts of `/proc` and `/sys`, and
@@ -27,6 +42,7 @@ def host_settings(limits: Limits, *, cpus: float, network: str = "none") -> dict
     Args:
         cpus: How many cores it may keep busy.
         network: `none`, but for an installation.
+        runtime: Such as `runsc`; None is the engine's own choice.
     """
     memory = limits.memory + limits.disk + TEMPORARY + SHARED_MEMORY
     return {
@@ -38,10 +54,12 @@ def host_settings(limits: Limits, *, cpus: float, network: str = "none") -> dict
         },
         "shm_size": SHARED_MEMORY,
         **_without_rights(),
+        **({"runtime": runtime} if runtime is not None else {}),
+        **({"cap_add": ["SETUID", "SETGID", "SETPCAP", "KILL"]} if runtime == GVISOR else {}),
         "mem_limit": memory,
         # Memory and swap together: as much as the memory alone, so no swap.
         "memswap_limit": memory,
-        "pids_limit": limits.processes + OWN_PROCESSES,
+        "pids_limit": limits.processes + (GVISOR_PROCESSES if runtime == GVISOR else OWN_PROCESSES),
         "nano_cpus": int(cpus * 1e9),
         "log_config": {"type": "none"},
         "auto_remove": True,

@@ -28,6 +28,9 @@ Reply = tuple[dict[str, Any], bytes]
 
 CHUNK = 1 << 16
 PR_SET_DUMPABLE = 4
+PR_CAPBSET_DROP = 24
+USER = 1000
+"""The user, and the group, that code runs as; the warden is the same one, or root without most of its rights."""
 MOST_FILES = 200_000
 TICK_S = 0.2
 OOM_COUNTERS = ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control")
@@ -75,6 +78,8 @@ class Warden:
             request = json.loads(self.source.read(struct.unpack(">I", size)[0]))
             payload = self.source.read(request["size"])
             try:
+                if request["do"] != "run":
+                    act_as(USER)
                 reply, content = getattr(self, "do_" + request["do"])(request, payload)
             except Refused as problem:
                 reply, content = {"refused": str(problem)}, b""
@@ -86,6 +91,8 @@ class Warden:
                     {"refused": "it cannot be used: " + reason, "errno": getattr(problem, "errno", 0)},
                     b"",
                 )
+            finally:
+                act_as(0)
             header = json.dumps(dict(reply, size=len(content))).encode("ascii")
             self.sink.write(struct.pack(">I", len(header)) + header + content)
             self.sink.flush()
@@ -209,7 +216,9 @@ class Warden:
 
     def do_run(self, request: Request, payload: bytes) -> Reply:
         """Run a command to its end; all that it started is gone then."""
+        act_as(USER)
         self.restore()
+        act_as(0)
         ooms, began = oom_kills(), time.monotonic()
         out, err = os.pipe(), os.pipe()
         child = os.fork()
@@ -266,6 +275,25 @@ class Warden:
                 os.close(handle)
 
 
+def act_as(user: int) -> None:
+    """Use files as this user does, where the warden is another; what it owns itself stays shut to the code meanwhile."""
+    if os.getuid() == 0:
+        os.setegid(user)
+        os.seteuid(user)
+
+
+def become(user: int) -> None:
+    """Give up every right for good, where the warden has any."""
+    if os.getuid() != 0:
+        return
+    library = ctypes.CDLL(None)
+    for capability in range(64):
+        library.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+
+
 def start(request: Request, payload: bytes, tree: str, out: int, err: int) -> None:
     """Become the command, in a session of its own and under its limits."""
     try:
@@ -290,6 +318,7 @@ def start(request: Request, payload: bytes, tree: str, out: int, err: int) -> No
             resource.setrlimit(number, (value, value))
         for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
+        become(USER)
         os.chdir(tree)
         os.execvpe(request["command"][0], request["command"], request["env"])
     except (OSError, ValueError) as problem:

@@ -16,7 +16,7 @@ Opener = Callable[..., DockerSandbox]
 WALK = """
 import os
 for top, names, files in os.walk('/'):
-    names[:] = [name for name in names if os.path.join(top, name) not in ('/proc', '/sys')]
+    names[:] = [name for name in names if os.path.join(top, name) not in ('/proc', '/sys', '/dev')]
     for name in files:
         try:
             with open(os.path.join(top, name), 'rb') as file:
@@ -67,7 +67,7 @@ def test_no_address_is_reached(container: DockerSandbox, address: str) -> None:
 
     done = container.run(["python", "-c", program], timeout_s=30)
 
-    assert "unreachable" in done.stderr
+    assert "unreachable" in done.stderr or "No route to host" in done.stderr
 
 
 def test_no_name_is_resolved(container: DockerSandbox) -> None:
@@ -99,7 +99,8 @@ def test_two_containers_do_not_reach_each_other(container_of: Opener) -> None:
     done = one.run(["sh", "-c", "ls . /tmp /dev/shm"], timeout_s=20)
 
     assert "left" not in done.stdout
-    assert other.run(["ls", other.scratch], timeout_s=20).stdout == "home\ntmp\n"
+    listing = ["python", "-c", f"import os; print(sorted(os.listdir({other.scratch!r})))"]
+    assert other.run(listing, timeout_s=20).stdout == "['home', 'tmp']\n"
 
 
 def test_processes_of_the_host_are_not_seen(container: DockerSandbox) -> None:
@@ -142,12 +143,20 @@ def test_system_calls_are_filtered(container: DockerSandbox, containers: DockerS
     assert done.stdout == expected
 
 
-def test_a_device_cannot_be_made(container: DockerSandbox) -> None:
-    program = "import os, stat; os.mknod('disk', 0o600 | stat.S_IFBLK, os.makedev(254, 0))"
+def test_a_device_is_of_no_use(container: DockerSandbox) -> None:
+    program = (
+        "import os, stat\n"
+        "for kind, numbers in ((stat.S_IFBLK, (254, 0)), (stat.S_IFCHR, (1, 1))):\n"
+        "    try:\n"
+        "        os.mknod('device', 0o600 | kind, os.makedev(*numbers))\n"
+        "        print(os.open('device', os.O_RDONLY))\n"
+        "    except OSError as problem:\n"
+        "        print('shut')\n"
+    )
 
     done = container.run(["python", "-c", program], timeout_s=20)
 
-    assert "PermissionError" in done.stderr
+    assert done.stdout == "shut\nshut\n"
     assert container.files() == ()
 
 
@@ -159,7 +168,7 @@ def test_a_setuid_program_gives_nothing(container: DockerSandbox) -> None:
 
     done = container.run(["sh", "-c", script], timeout_s=60)
 
-    assert done.stdout == "1000\n/testforge/tree/own\n" or done.stdout == "1000\n"
+    assert done.stdout in ("1000\n", "1000\n/testforge/tree/own\n")
 
 
 @pytest.mark.parametrize(
@@ -189,14 +198,18 @@ def test_hidden_parts_of_proc_stay_hidden(container: DockerSandbox) -> None:
 def test_the_first_process_is_closed_to_the_code(container: DockerSandbox) -> None:
     program = (
         "import os, signal\n"
-        "for path in ('/proc/1/mem', '/proc/1/fd/1', '/proc/1/environ'):\n"
+        "for path in ('/proc/1/mem', '/proc/1/fd/0', '/proc/1/fd/1'):\n"
         "    try:\n"
         "        print(path, os.open(path, os.O_RDONLY))\n"
         "    except OSError as problem:\n"
         "        print('shut')\n"
         "import ctypes\n"
         "print(ctypes.CDLL(None).ptrace(16, 1, 0, 0))\n"
-        "os.kill(1, signal.SIGTERM); os.kill(1, signal.SIGSTOP); os.kill(1, signal.SIGKILL)\n"
+        "for number in (signal.SIGTERM, signal.SIGSTOP, signal.SIGKILL):\n"
+        "    try:\n"
+        "        os.kill(1, number)\n"
+        "    except PermissionError:\n"
+        "        pass\n"
     )
 
     done = container.run(["python", "-c", program], timeout_s=20)

@@ -9,8 +9,8 @@ from collections.abc import Callable
 import pytest
 
 from bot.errors import SandboxError
-from bot.sandbox import Limits
-from bot.sandbox.docker import DockerSandbox
+from bot.sandbox import Completed, Limits
+from bot.sandbox.docker import DockerSandbox, DockerSandboxes
 
 Opener = Callable[..., DockerSandbox]
 MB = 1024**2
@@ -38,18 +38,30 @@ while True:
 """
 
 
+def attempt(box: DockerSandbox, program: str) -> Completed | None:
+    """Run a program for a few seconds; None if the container did not survive it, as gVisor's does not."""
+    try:
+        return box.run(["python", "-I", "-S", "-c", program], timeout_s=3)
+    except SandboxError as problem:
+        assert "out of memory" in problem.message or "does not answer" in problem.message  # noqa: PT017
+        return None
+
+
 def works(box: DockerSandbox) -> bool:
     return box.run(["echo", "on"], timeout_s=30).stdout == "on\n"
 
 
-def test_a_fork_bomb_ends_with_its_time(container_of: Opener) -> None:
+def test_a_fork_bomb_ends_with_its_time(container_of: Opener, containers: DockerSandboxes) -> None:
+    bystander = container_of()
     box = container_of(limits=Limits(processes=64))
 
-    done = box.run(["python", "-I", "-S", "-c", FORK_BOMB], timeout_s=3)
+    done = attempt(box, FORK_BOMB)
 
-    assert done.timed_out
-    assert works(box)
-    assert box.run(["sh", "-c", "ls -d /proc/[0-9]* | wc -l"], timeout_s=20).stdout.strip() in ("3", "4", "5")
+    if containers.runtime == "runc":
+        assert done is not None
+        assert done.timed_out
+        assert works(box)
+    assert works(bystander)
 
 
 def test_too_much_memory_in_one_process_is_an_error_in_it(container_of: Opener) -> None:
@@ -65,12 +77,9 @@ def test_a_memory_bomb_hits_only_its_container(container_of: Opener) -> None:
     bystander = container_of()
     box = container_of(limits=Limits(memory=256 * MB, disk=64 * MB, processes=32))
 
-    try:
-        done = box.run(["python", "-I", "-S", "-c", MEMORY_BOMB], timeout_s=4)
-    except SandboxError as problem:
-        assert "out of memory" in problem.message  # gVisor ends the whole container
-    else:
-        assert done.timed_out or done.exit_code == 137
+    done = attempt(box, MEMORY_BOMB)
+
+    assert done is None or done.timed_out or done.exit_code == 137
     assert works(bystander)
 
 
@@ -99,9 +108,10 @@ def test_a_full_disk_is_only_the_containers(container_of: Opener) -> None:
 def test_a_file_may_be_so_large_and_no_larger(container_of: Opener) -> None:
     box = container_of(limits=Limits(file_size=8 * MB))
 
-    done = box.run(["sh", "-c", "head -c 20000000 /dev/zero > big; stat -c %s big"], timeout_s=30)
+    done = box.run(["sh", "-c", "head -c 20000000 /dev/zero > big"], timeout_s=30)
 
-    assert int(done.stdout) <= 8 * MB
+    assert done.exit_code != 0
+    assert len(box.read("big")) <= 8 * MB
 
 
 def test_endless_output_is_cut_and_ended(container_of: Opener) -> None:
