@@ -155,16 +155,15 @@ def remove_unused(client: APIClient, most_gb: float, *, keep: str) -> tuple[str,
         keep: A key that stays whatever its size.
     """
     with speaking("list its images"):
-        rows = client.images(name=KEPT)
-        sizes = {
-            tag.rpartition(":")[2]: _own_size(client, row) for row in rows for tag in row["RepoTags"] or ()
-        }
+        rows = [row for row in client.images(name=KEPT) if row["RepoTags"]]
+        sizes = {_key(row): _own_size(client, row) for row in rows}
     removed: list[str] = []
     total = sum(sizes.values())
-    for key in sorted(sizes, key=_last_used):
+    for row in sorted(rows, key=_last_used):
+        key = _key(row)
         if total <= most_gb * 1e9:
             break
-        if key != keep and _remove(client, key):
+        if key != keep and sizes[key] > 0 and _remove(client, key):
             total -= sizes[key]
             removed.append(key)
     return tuple(removed)
@@ -198,11 +197,16 @@ def _remove(client: APIClient, key: str) -> bool:
     return True
 
 
-def _last_used(key: str) -> float:
+def _key(row: dict[str, Any]) -> str:
+    return str(row["RepoTags"][0]).rpartition(":")[2]
+
+
+def _last_used(row: dict[str, Any]) -> float:
+    """Return when an image was used last, in seconds; when it was made, where another machine or user used it."""
     try:
-        return (_records() / key).stat().st_mtime
+        return (_records() / _key(row)).stat().st_mtime
     except OSError:
-        return 0.0
+        return float(row["Created"])
 
 
 def _records() -> Path:
