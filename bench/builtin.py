@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import shutil
 import subprocess
@@ -19,7 +20,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from bench.peers import pynguin_tests
-from bench.subjects import SUBJECTS, Subject, lay_out
+from bench.subjects import SUBJECTS, Subject, dependencies, lay_out
 
 SEARCH_S = 60
 
@@ -166,24 +167,28 @@ def _collected(root: Path, suite: str) -> list[str]:
 
 
 def _pytest(root: Path, arguments: Sequence[str]) -> str:
-    uv = Path(sys.executable).parent / "uv"
+    """Return what pytest prints. Raises RuntimeError if it could not run."""
+    needs = [part for name in ("pytest", *dependencies(root)) for part in ("--with", name)]
     command = [
-        str(uv),
+        str(Path(sys.executable).parent / "uv"),
         "run",
         "-q",
         "--no-project",
-        "--with",
+        *needs,
+        "python",
+        "-m",
         "pytest",
-        "--with-requirements",
-        "pyproject.toml",
     ]
     done = subprocess.run(
-        [*command, "python", "-m", "pytest", "-p", "no:cacheprovider", *arguments],
+        [*command, "-p", "no:cacheprovider", *arguments],
         cwd=root,
+        env={**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
         check=False,
     )
+    if done.returncode not in (0, 1):
+        raise RuntimeError(f"pytest could not run in {root}: {done.stdout[-500:]}{done.stderr[-500:]}")
     return done.stdout
 
 

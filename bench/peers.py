@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bench.subjects import Subject
+from bench.subjects import Subject, dependencies
 
 PYNGUIN = "pynguin==0.48.*"
 _PYTHON = "3.10"
@@ -63,15 +63,8 @@ def _environment(subject: Subject, root: Path, work: Path) -> Path:
             or "uv"
         )
         subprocess.run([uv, "venv", "-q", "--clear", "--python", _PYTHON, str(home)], check=True)
-        needs = _dependencies(root)
+        needs = dependencies(root)
         subprocess.run(
             [uv, "pip", "install", "-q", "--python", str(python), PYNGUIN, "pytest", *needs], check=True
         )
     return python
-
-
-def _dependencies(root: Path) -> list[str]:
-    import tomllib
-
-    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return list(project["dependencies"])

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,6 +69,12 @@ def lay_out(subject: Subject, work: Path) -> Path:
         identity = ["-c", "user.name=bench", "-c", "user.email=bench@localhost"]
         subprocess.run(["git", *identity, *arguments], cwd=root, check=True)
     return root
+
+
+def dependencies(root: Path) -> list[str]:
+    """Return what a repository made here needs to run."""
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return list(project["dependencies"])
 
 
 def _download(name: str, into: Path) -> Path:

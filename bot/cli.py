@@ -7,8 +7,10 @@ Whatever is heavy is imported where a command needs it, so that `testforge --hel
 from __future__ import annotations
 
 import io
+import os
 import signal
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +36,8 @@ app = typer.Typer(
 )
 
 _OFFLINE = "testforge/offline"
+_ONE_WISH_S = 2.0
+"""Seconds; a second signal that fast is an impatient hand, or a wrapper that passes on what the terminal sent already."""
 _EXIT_CODES = {"failed": 1, "cancelled": 1, "inconclusive": 3}
 
 Model = Annotated[
@@ -67,16 +71,27 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 def main() -> None:
     """Run the command line; the process ends here with its exit code."""
     # A terminated run cleans up as an interrupted one does: its children are gone and the tree is as before.
-    signal.signal(signal.SIGTERM, _interrupt)
+    interruption = _Interruption()
+    signal.signal(signal.SIGTERM, interruption)
+    # A shell's background job is not to hear of Ctrl-C.
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, interruption)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     app()
 
 
-def _interrupt(_number: int, _frame: object) -> NoReturn:
-    """Turn a signal into what Ctrl-C raises."""
-    raise KeyboardInterrupt
+class _Interruption:
+    """Turns signals into what Ctrl-C raises; one that soon follows another is the same wish, not to disturb the clean-up."""
+
+    def __init__(self) -> None:
+        self._last = float("-inf")
+
+    def __call__(self, _number: int, _frame: object) -> None:
+        before, self._last = self._last, time.monotonic()
+        if self._last - before >= _ONE_WISH_S:
+            raise KeyboardInterrupt
 
 
 def _show_version(wanted: bool) -> None:
@@ -201,6 +216,10 @@ def _run(request: Request, outputs: Outputs, *, apply: bool, quiet: bool) -> NoR
     from bot.deliver import console, patch, record
     from bot.deliver.progress import listening
 
+    if apply and not os.access(request.root, os.W_OK):  # better said now than after minutes of work
+        raise UsageError(
+            f"{str(request.root)!r} cannot be written, so --apply cannot work. Use --patch FILE."
+        )
     with listening(console_on(stderr=True), quiet=quiet) as progress:
         report = pipeline.review(request, progress)
     applied: Sequence[str] = ()

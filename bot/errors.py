@@ -54,10 +54,3 @@ class MeasureError(InconclusiveError):
 
 class ModelError(TestforgeError):
     """The model gave no usable reply, or none within its budget."""
-
-
-class CancelledError(TestforgeError):
-    """The run was stopped from outside (Ctrl-C, a newer push); what was found so far is kept."""
-
-    exit_code = 1
-    status = "cancelled"

@@ -84,7 +84,7 @@ class Mutation(_Section):
 
     enabled: bool = True
     max_mutants: Annotated[int, Field(ge=1, le=100_000)] = Field(
-        default=400, description="Mutants per target; more are sampled, spread over functions."
+        default=2000, description="Mutants per target; more are sampled, spread over functions."
     )
 
 

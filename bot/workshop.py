@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot import changes, environment
-from bot.domain import Change, Progress, Request
+from bot.domain import Change, Progress, Request, Suite
 from bot.measure import baseline
 from bot.measure.baseline import Baseline
 from bot.models import Model
@@ -29,7 +29,7 @@ class Site:
     """A checkout in which code can be run.
 
     Attributes:
-        tree: A copy of head; only read.
+        tree: A copy of head, with the suites proposed so far; sandboxes only read it.
         base_tree: A copy of the base commit; None where there is none.
     """
 
@@ -41,6 +41,13 @@ class Site:
     def read(self, path: str) -> str:
         """Return the text of a file at head. Raises OSError, or UnicodeDecodeError if it is not UTF-8."""
         return (self.tree / path).read_text("utf-8")
+
+    def add(self, suite: Suite | None) -> None:
+        """Put a proposed suite in its place in the tree."""
+        if suite is not None:
+            file = self.tree / suite.path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(suite.content.encode("utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +91,7 @@ def site(request: Request, config: RepoConfig, change: Change, tell: Listener) -
         with stage(tell, "environment") as say:
             roots = changes.import_roots(changes.working_files(tree))
             interpreter = environment.prepare(
-                tree, request.root, config, roots=roots, note=say, sandboxes=sandboxes
+                tree, change.root, config, roots=roots, note=say, sandboxes=sandboxes
             )
             say(f"Python {interpreter.version}")
         yield Site(tree, base_tree if change.base is not None else None, interpreter, sandboxes)
@@ -104,6 +111,10 @@ def stage(tell: Listener, name: str, target: str = "") -> Iterator[Callable[[str
     try:
         yield say
     except BaseException as error:
-        tell(Progress(name, "failed", target, str(error)))
+        tell(
+            Progress(
+                name, "failed", target, "stopped" if isinstance(error, KeyboardInterrupt) else str(error)
+            )
+        )
         raise
     tell(Progress(name, "done", target, last))

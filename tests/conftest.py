@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import platform
 import sys
+import venv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -26,13 +28,27 @@ def write_tree(root: Path, files: Mapping[str, str | bytes]) -> Path:
     return root
 
 
-@pytest.fixture
-def interpreter() -> Interpreter:
-    """The running Python, which has pytest and coverage."""
+@pytest.fixture(scope="session")
+def interpreter(tmp_path_factory: pytest.TempPathFactory) -> Interpreter:
+    """The running Python with pytest and coverage and nothing else.
+
+    The plugins of testforge's own tests (hypothesis above all) would cost every run in a sandbox a second or two.
+    """
+    place = tmp_path_factory.mktemp("lean") / "venv"
+    venv.create(place, symlinks=True, with_pip=False)
+    packages = next(place.glob("lib/python*/site-packages"))
+    for name in ("pytest", "coverage", "pluggy", "iniconfig", "packaging", "pygments"):
+        distribution = importlib.metadata.distribution(name)
+        home = Path(str(distribution.locate_file(""))).resolve()
+        tops = {
+            file.parts[0] for file in distribution.files or () if file.parts[0] not in ("..", "__pycache__")
+        }
+        for top in tops:
+            (packages / top).symlink_to(home / top)
     return Interpreter(
-        command=sys.executable,
+        command=str(place / "bin" / "python"),
         version=".".join(platform.python_version_tuple()[:2]),
-        mounts=(Path(sys.prefix), Path(sys.base_prefix)),
+        mounts=(place, Path(sys.prefix), Path(sys.base_prefix)),
         key="running",
     )
 

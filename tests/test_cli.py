@@ -24,7 +24,7 @@ from bot.domain import (
     Target,
     TargetReport,
 )
-from bot.errors import CancelledError, InconclusiveError, ModelError, TestforgeError
+from bot.errors import InconclusiveError, ModelError, TestforgeError
 
 SUITE = "from add import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n"
 
@@ -270,7 +270,6 @@ def test_a_wrong_configuration_is_told_before_the_work(repo, calls):
     [
         (InconclusiveError("It could not be installed.", "line one\nline \x1b[31mtwo"), 3),
         (ModelError("The model gave no reply."), 1),
-        (CancelledError("A newer push came."), 1),
         (TestforgeError("It broke."), 1),
     ],
 )

@@ -6,7 +6,8 @@ import ast
 import hashlib
 from collections.abc import Mapping
 
-from bot.agent.syntax import first_line, is_test_name, statements
+from bot.agent.syntax import is_test_name, statements
+from bot.changes.source import first_line
 
 
 def fingerprints(source: str) -> Mapping[str, str]:

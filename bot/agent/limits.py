@@ -11,13 +11,12 @@ from bot.domain import Usage
 
 @dataclass(frozen=True, slots=True)
 class AgentLimits:
-    """What one target's refine loop may use; None is no limit.
+    """What one target's refine loop may use; None is no limit. What a run may cost is the model's to know (`Budget`).
 
     Attributes:
         iterations: Model replies (METHODS 1.2: 25).
         wall_s: Seconds. Generous, so that it stops a run that hangs and never decides what a working one makes.
         tokens: Tokens of prompts and replies together.
-        usd: What the replies may cost.
         plateau: A run that shows nothing new ends the loop this many iterations after the first such run.
         stuck: The same call with the same output this many times, without a change of the suite, ends it.
         silent: Replies without a tool call in a row that end it.
@@ -26,7 +25,6 @@ class AgentLimits:
     iterations: int = 25
     wall_s: float | None = 1800.0
     tokens: int | None = 4_000_000
-    usd: float | None = None
     plateau: int = 6
     stuck: int = 3
     silent: int = 3
@@ -50,8 +48,6 @@ class Meter:
             raise Ended("time", f"the limit of {limits.wall_s:g} s is reached")
         if limits.tokens is not None and self.usage.prompt + self.usage.completion >= limits.tokens:
             raise Ended("tokens", f"the limit of {limits.tokens} tokens is reached")
-        if limits.usd is not None and self.usage.cost_usd >= limits.usd:
-            raise Ended("budget", f"the limit of ${limits.usd:.2f} is reached")
 
     def count(self, usage: Usage) -> None:
         """Count one reply."""

@@ -6,17 +6,17 @@ Models of every kind read these formats and the built-in one parses them, so tes
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from bot.agent.brief import line_list
 from bot.domain import (
     FileCoverage,
     Mutant,
-    MutantOutcome,
     MutationResult,
     Outcome,
     SuiteRun,
     TestResult,
+    spread,
 )
 from bot.sandbox import Completed
 
@@ -29,7 +29,6 @@ ROWS = 200
 VIEW_LINES = 400
 CRASH_LINES = 20
 
-_RED = (Outcome.FAILED, Outcome.ERROR, Outcome.TIMED_OUT)
 _ERROR = re.compile(r"E( |$)")
 _FRAME = re.compile(r"(?!E |/)(\S.*:\d+): in .*$")
 
@@ -48,7 +47,7 @@ def test_results(run: SuiteRun) -> str:
     )
     blocks = [_crash(run)] if run.crash else []
     blocks += [_block(f"ERROR {error.path}", _account(error.message)) for error in run.collection_errors]
-    blocks += [_failure(result) for result in run.results if result.outcome in _RED]
+    blocks += [_failure(result) for result in run.results if result.outcome.is_red]
     return "\n".join([header, *_clipped(blocks, FAILURES, "failures and errors")])
 
 
@@ -77,17 +76,16 @@ def coverage(
 
 
 def mutants(result: MutationResult, numbers: Mapping[str, int]) -> str:
-    """Return the score and the survivors as small diffs, at most MUTANTS of them, spread over functions.
+    """Return the score and the survivors as small diffs, at most MUTANTS of them, spread over functions and lines.
 
     Args:
         numbers: By mutant id, the number it is called by (`M17`).
     """
-    caught = result.count(MutantOutcome.KILLED) + result.count(MutantOutcome.TIMEOUT)
     survivors = result.survivors
-    shown = sorted(_spread(survivors, MUTANTS), key=lambda mutant: numbers[mutant.id])
+    shown = spread(survivors, MUTANTS)
     score = "no score" if result.score is None else f"score {result.score:.3f}"
     header = (
-        f"{caught} of {caught + len(survivors)} mutants killed or timed out ({score}); "
+        f"{result.caught} of {result.judged} mutants killed or timed out ({score}); "
         f"{len(survivors)} survive, {len(shown)} shown"
     )
     return "\n".join([header, *(_mutant(mutant, numbers[mutant.id]) for mutant in shown)])
@@ -179,13 +177,3 @@ def _mutant(mutant: Mutant, number: int) -> str:
     diff = "\n".join(middle_cut(line, LINE_CHARACTERS) for line in mutant.diff.rstrip("\n").split("\n"))
     place = f"in {mutant.function or '<module>'}, line {mutant.first}"
     return f"M{number} {mutant.operator} {place}\n{diff}"
-
-
-def _spread(survivors: Iterable[Mutant], limit: int) -> list[Mutant]:
-    """Take the first mutant of every function, then the second of every function, and so on."""
-    groups: dict[str, list[Mutant]] = {}
-    for mutant in survivors:
-        groups.setdefault(mutant.function, []).append(mutant)
-    turns = max((len(group) for group in groups.values()), default=0)
-    order = [group[turn] for turn in range(turns) for group in groups.values() if turn < len(group)]
-    return order[:limit]

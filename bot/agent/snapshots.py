@@ -6,11 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from bot.agent.fingerprints import fingerprints, test_name
-from bot.domain import FileCoverage, MutantOutcome, MutationResult, Outcome, SuiteRun
+from bot.domain import FileCoverage, MutationResult, SuiteRun
 
 FINALISTS = 4
-
-_CAUGHT = (MutantOutcome.KILLED, MutantOutcome.TIMEOUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ class Snapshot:
 
     def with_mutation(self, result: MutationResult) -> Snapshot:
         """Return this snapshot with what is known of its mutants."""
-        caught = frozenset(v.mutant.id for v in result.verdicts if v.outcome in _CAUGHT)
+        caught = frozenset(v.mutant.id for v in result.verdicts if v.outcome.is_caught)
         return replace(self, caught=caught, score=result.score)
 
 
@@ -69,14 +67,13 @@ class Snapshots:
         """Take in the suite as it stands, with what is known about it; a text seen before becomes the latest again."""
         snapshot = self._found.pop(content, None) or Snapshot(content, iteration)
         if run is not None:
-            red = run.ids(Outcome.FAILED, Outcome.ERROR, Outcome.TIMED_OUT)
             coverage = run.coverage.get(self.target_path)
             snapshot = replace(
                 snapshot,
                 verified=True,
                 collected=bool(run.results),
                 passed=run.passed,
-                failed=red,
+                failed=run.red,
                 coverage=coverage,
             )
         if mutation is not None:

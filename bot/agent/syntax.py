@@ -30,13 +30,6 @@ def statements(code: str) -> Sequence[ast.stmt]:
         return ()
 
 
-def first_line(node: ast.stmt) -> int:
-    """Return the first line of a statement, its decorators included."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.decorator_list:
-        return node.decorator_list[0].lineno
-    return node.lineno
-
-
 def is_test_name(name: str) -> bool:
     """Return whether pytest collects a function or class of this name by default."""
     return name.startswith(("test", "Test"))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.agent.fingerprints import test_name
-from bot.domain import MutantOutcome, MutantVerdict, MutationResult, SuiteRun, Target
+from bot.domain import MutantVerdict, MutationResult, SuiteRun, Target
 from bot.errors import MeasureError
 from bot.measure import mutation
 from bot.measure.mutants import MutantSet
@@ -15,8 +15,6 @@ from bot.sandbox import Sandbox
 
 if TYPE_CHECKING:
     from bot.measure.baseline import Baseline
-
-_CAUGHT = (MutantOutcome.KILLED, MutantOutcome.TIMEOUT)
 
 
 class Verdicts:
@@ -55,7 +53,7 @@ class Verdicts:
         Raises:
             MeasureError: The mutants could not be run.
         """
-        caught = {name: each for name, each in self._by_existing().items() if each.outcome in _CAUGHT}
+        caught = {name: each for name, each in self._by_existing().items() if each.outcome.is_caught}
         rest = tuple(mutant for mutant in self._mutants.mutants if mutant.id not in caught)
         tests = {test: marks.get(test_name(test), "") for test in run.passed}
         same = tuple(test for test, mark in tests.items() if mark and self._met.get(test) == mark)
@@ -90,4 +88,4 @@ class Verdicts:
 
 def _still(verdict: MutantVerdict, same: tuple[str, ...]) -> bool:
     """Whether a verdict can be used again: it was no kill, or one by a test that has not changed."""
-    return verdict.outcome not in _CAUGHT or verdict.killed_by in same
+    return not verdict.outcome.is_caught or verdict.killed_by in same

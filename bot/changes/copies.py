@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from bot.changes.repository import LINK, SUBMODULE, Entry, Repository
 from bot.domain import Change
-from bot.errors import RepositoryError, TestforgeError
+from bot.errors import InconclusiveError, RepositoryError
 
 _LARGEST = 50 * 1024**2  # bytes; data of that size is no part of unit tests
 _MOST_FILES = 200_000
@@ -39,7 +39,7 @@ def checkout(change: Change, into: Path) -> None:
 
     Raises:
         RepositoryError: The tree of the commit cannot be read, or the working tree is far too large.
-        TestforgeError: The file system refuses.
+        InconclusiveError: The file system refuses.
     """
     with _writing(into):
         if change.head is not None:
@@ -53,7 +53,7 @@ def checkout_base(change: Change, into: Path) -> None:
 
     Raises:
         RepositoryError: The change has no base, or its tree cannot be read.
-        TestforgeError: The file system refuses.
+        InconclusiveError: The file system refuses.
     """
     if change.base is None:
         raise RepositoryError("This change starts from no commit, so there is no tree of it to check out.")
@@ -67,7 +67,7 @@ def _writing(into: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise TestforgeError(
+        raise InconclusiveError(
             f"The repository could not be copied to {str(into)!r}: {error.strerror or error}. "
             "Free space there, or name another directory in TMPDIR."
         ) from error

@@ -78,8 +78,6 @@ def _parse_raw(listing: bytes) -> list[FileChange]:
         _, mode, base_blob, head_blob, status = about.decode().removeprefix(":").split(" ")
         first = os.fsdecode(next(fields))
         path = os.fsdecode(next(fields)) if status[0] in "RC" else first
-        if status[0] == "U":  # an unmerged path is listed a second time, with what lies in the working tree
-            continue
         link = mode == LINK
         new = status[0] == "A"
         found.append(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import PurePosixPath
+
+from bot.changes.source import UnreadableError, parse
 
 _VENDOR_DIRECTORIES = frozenset(
     {
@@ -61,8 +64,24 @@ def reason_by_path(path: str) -> str:
     return ""
 
 
-def reason_by_content(source: str) -> str:
+def holds_tests(source: str) -> bool:
+    """Return whether a file defines tests at its top level: functions, or classes with methods, named as pytest expects."""
+    try:
+        body = parse(source).body
+    except UnreadableError:
+        return False
+    within = [statement for node in body if isinstance(node, ast.ClassDef) for statement in node.body]
+    return any(
+        isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test")
+        for node in (*body, *within)
+    )
+
+
+def reason_by_content(path: str, source: str) -> str:
     """Return why a file with this content needs no tests; empty if nothing in it says so."""
+    # Django's `tests.py` is one; a library's module of that name, such as jinja2's, is not.
+    if PurePosixPath(path).name in ("tests.py", "test.py") and holds_tests(source):
+        return "is a test itself"
     head = source[:_HEAD_OF_FILE]
     comments = "\n".join(line for line in head.splitlines() if line.lstrip().startswith("#"))
     if _GENERATED_MARKS.search(comments):

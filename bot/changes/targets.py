@@ -56,6 +56,8 @@ def read(request: Request, config: RepoConfig) -> Change:
     """
     if request.whole_file is not None:
         target = whole_file(request.root, request.whole_file, config)
+        if not source.code_lines(target.source, source.parse(target.source)):
+            return Change(request.root, None, None, (), (Skipped(target.path, "holds no code"),))
         return Change(request.root, None, None, (target,))
     root = find_root(request.root)
     repository = Repository(root)
@@ -98,6 +100,8 @@ def whole_file(root: Path, path: str, config: RepoConfig) -> Target:
         raise UsageError(f"{path!r} lies outside of {str(root)!r}.")
     if not file.is_file():
         raise UsageError(f"There is no file {path!r} below {str(root)!r}.")
+    if file.suffix != ".py":
+        raise UsageError(f"{path!r} is no Python module: without the ending .py no test can import it.")
     try:
         text = source.decode(file.read_bytes())
         functions = source.functions_of(text)
@@ -132,7 +136,7 @@ class _Reader:
             source.parse(text)
         except UnreadableError as error:
             return Skipped(path, str(error))
-        reason = reason_by_content(text)
+        reason = reason_by_content(path, text)
         if reason:
             return Skipped(path, reason)
         before = self._base_text(change)

@@ -195,10 +195,8 @@ def _measures(report: TargetReport) -> list[Row]:
 def _caught(mutation: MutationDelta) -> str:
     """Return how many mutants the score stands on."""
     after = mutation.after
-    caught = after.count(MutantOutcome.KILLED) + after.count(MutantOutcome.TIMEOUT)
-    judged = caught + after.count(MutantOutcome.SURVIVED)
-    sampled = ", sampled" if after.sampled_from > judged + after.count(MutantOutcome.NOT_RUN) else ""
-    return f"{caught} of {judged}{sampled}"
+    sampled = ", sampled" if after.sampled_from > after.judged + after.count(MutantOutcome.NOT_RUN) else ""
+    return f"{after.caught} of {after.judged}{sampled}"
 
 
 def _left_out(report: TargetReport) -> Iterator[ConsoleRenderable]:

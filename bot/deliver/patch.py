@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.changes.exclusion import is_test
+from bot.changes.exclusion import holds_tests, is_test
 from bot.changes.repository import Repository, git
 from bot.domain import RunReport, Suite
 from bot.errors import TestforgeError, UsageError
@@ -88,11 +88,13 @@ def _suites(report: RunReport) -> Mapping[str, Suite]:
             found[target.suite.path] = (
                 target.suite
             )  # of two for one file the later one was built on the earlier
-    for path in found:
+    under_test = {target.target.path for target in report.targets}
+    for path, suite in found.items():
         parts = path.split("/")
         if any(part in ("", ".", "..") or part.lower() == ".git" for part in parts) or "\0" in path:
             raise UsageError(f"{path!r} is no path inside the repository, so it is not written.")
-        if not is_test(path):
+        # A repository may name its tests in a way of its own (`python_files`), but tests they are.
+        if path in under_test or not (is_test(path) or holds_tests(suite.content)):
             raise UsageError(f"{path!r} is no test file, and testforge writes nothing else.")
     return dict(sorted(found.items()))
 

@@ -13,7 +13,7 @@ from bot.deliver.bars import Bars, Row
 from bot.deliver.paragraph import Paragraph
 from bot.deliver.record import SCHEMA, Json, mutation_counts
 from bot.deliver.wording import clean, describe, plural
-from bot.domain import Mutant, MutantOutcome, MutationResult, Outcome, SuiteRun
+from bot.domain import Mutant, MutantOutcome, MutationResult, Outcome, SuiteRun, spread
 
 if TYPE_CHECKING:
     from bot.measure.score import Score
@@ -115,9 +115,7 @@ class _Card:
             yield Row("branches", None, self.score.branches)
         mutation = self.score.mutation
         if mutation is not None and mutation.score is not None:
-            caught = mutation.count(MutantOutcome.KILLED) + mutation.count(MutantOutcome.TIMEOUT)
-            judged = caught + mutation.count(MutantOutcome.SURVIVED)
-            yield Row("mutants", None, mutation.score, f"{caught} of {judged}")
+            yield Row("mutants", None, mutation.score, f"{mutation.caught} of {mutation.judged}")
 
     def _remarks(self) -> Iterator[ConsoleRenderable]:
         """Yield what else there is to know about the mutation score."""
@@ -154,19 +152,19 @@ def _outcomes(run: SuiteRun) -> Iterator[ConsoleRenderable]:
     if run.crash:
         yield Paragraph(f"pytest {clean(run.crash)}", "red", 0)
     for error in run.collection_errors:
-        yield Paragraph(f"{clean(error.path)} could not be collected: {clean(error.message)}", "red", 0)
-    wrong = [r for r in run.results if r.outcome in (Outcome.FAILED, Outcome.ERROR, Outcome.TIMED_OUT)]
+        yield Paragraph(f"{clean(error.path)} could not be collected: {clean(error.reason)}", "red", 0)
+    wrong = [r for r in run.results if r.outcome.is_red]
     if wrong:
         yield Text()
         yield from _listed("Not green", [f"{result.id}: {result.message}" for result in wrong])
 
 
 def _survivors(survivors: Sequence[Mutant]) -> Iterator[ConsoleRenderable]:
-    """Yield surviving mutants, spread over functions, ten at most."""
+    """Yield surviving mutants, spread over functions, as many as are shown."""
     if not survivors:
         return
     yield Text()
-    shown = _spread(survivors)
+    shown = spread(survivors, _SURVIVORS_SHOWN)
     more = f" ({len(shown)} of {len(survivors)})" if len(shown) < len(survivors) else ""
     yield Paragraph(f"Changes that no test notices{more}", "bold", 0)
     for function in dict.fromkeys(mutant.function for mutant in shown):
@@ -174,17 +172,6 @@ def _survivors(survivors: Sequence[Mutant]) -> Iterator[ConsoleRenderable]:
         for mutant in shown:
             if mutant.function == function:
                 yield Paragraph(describe(mutant), indent=4, style="dim")
-
-
-def _spread(survivors: Sequence[Mutant]) -> tuple[Mutant, ...]:
-    """Return the first survivor of each function, then the second of each, and so on, ten at most, in file order."""
-    rank: dict[str, int] = {}
-    ranked = []
-    for position, mutant in enumerate(survivors):
-        rank[mutant.function] = rank.get(mutant.function, 0) + 1
-        ranked.append((rank[mutant.function], position))
-    chosen = sorted(position for _, position in sorted(ranked)[:_SURVIVORS_SHOWN])
-    return tuple(survivors[position] for position in chosen)
 
 
 def _listed(title: str, items: Sequence[str]) -> Iterator[ConsoleRenderable]:

@@ -60,7 +60,7 @@ class Evidence:
         cases: How many of its cases are kept; 0 if it has none.
         lines: Lines that only it and those before it cover.
         kills: What it kills, as short descriptions of mutants.
-        on_base: Its outcome on base, the worst of its cases': `error`, `failed`, `passed`; None if not run there.
+        on_base: Its outcome on base: of its cases', `failed` before `error` before `passed`; None if not run there.
     """
 
     name: str

@@ -68,7 +68,7 @@ def keep_built_files(
         top = file.parts[0]
         if ".." in file.parts or top.endswith((".dist-info", ".data")) or "__pycache__" in file.parts:
             continue
-        home = next((root for root in roots if _is_package(tree / root / top)), None)
+        home = next((root for root in roots if (tree / root / top).is_dir()), None)
         if home is not None and not (tree / home / file).exists():
             _keep(Path(str(file.locate())), additions / home / file)
 
@@ -77,10 +77,6 @@ def keep_new_files(before: Iterable[str], after: Iterable[str], tree: Path, addi
     """Copy the files of a tree that were not there before to `additions`."""
     for name in sorted(set(after) - set(before)):
         _keep(tree / name, additions / name)
-
-
-def _is_package(path: Path) -> bool:
-    return path.is_dir()
 
 
 def _keep(source: Path, target: Path) -> None:

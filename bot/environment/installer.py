@@ -16,9 +16,10 @@ from bot.errors import InstallationError
 from bot.sandbox import Completed, Interpreter, Limits, Sandbox
 from bot.sandbox.process import ProcessSandboxes
 
-LIMITS = Limits(
-    memory=32 * 1024**3, file_size=16 * 1024**3, processes=4096, output=2 * 1024**2, timeout_s=1800.0
-)
+LIMITS = Limits(memory=32 * 1024**3, file_size=16 * 1024**3, processes=4096, output=2 * 1024**2)
+STEP_S = 1800.0
+"""What one step of an installation may take, in seconds."""
+
 DETAIL_LINES = 20
 KEYS = (
     "Name another version with `environment.python`, or install by commands of your own with `environment.setup`, "
@@ -114,18 +115,18 @@ class Installer:
         """Compile what is installed: later nothing can be written there, and each command would do it again."""
         words = [self.python, "-m", "compileall", "-q", "-j", "0", f"{self.place}/venv/lib"]
         # That a package has files which do not compile (templates, other versions' syntax) is no failure.
-        self.box.run(words, timeout_s=LIMITS.timeout_s)
+        self.box.run(words, timeout_s=STEP_S)
 
     def shell(self, command: str) -> Failure | None:
         """Run a command of the configuration with the environment active; returns what went wrong, if anything."""
         path = f"{self.place}/venv/bin:/usr/local/bin:/usr/bin:/bin:{Path(self._uv).parent}"
         active = {**self._variables, "VIRTUAL_ENV": f"{self.place}/venv", "PATH": path}
-        return _failure(self.box.run(["sh", "-c", command], timeout_s=LIMITS.timeout_s, env=active), command)
+        return _failure(self.box.run(["sh", "-c", command], timeout_s=STEP_S, env=active), command)
 
     def _uv_run(self, words: Sequence[str], shown: str) -> Failure | None:
         done = self.box.run(
             [self._uv, "--no-progress", "--color", "never", *words],
-            timeout_s=LIMITS.timeout_s,
+            timeout_s=STEP_S,
             env=self._variables,
         )
         return _failure(done, shown)
@@ -179,7 +180,7 @@ def _failure(done: Completed, shown: str) -> Failure | None:
     lines = [line.rstrip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
     detail = "\n".join(lines[-DETAIL_LINES:])
     if done.timed_out:
-        return Failure(shown, f"it did not end within {LIMITS.timeout_s:.0f} s.", detail)
+        return Failure(shown, f"it did not end within {STEP_S:.0f} s.", detail)
     return Failure(shown, _reason(lines) or f"exit code {done.exit_code}.", detail)
 
 

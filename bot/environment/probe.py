@@ -15,9 +15,6 @@ print(  # noqa: T201
                 "python_full_version": platform.python_version(),
                 "python_version": ".".join(platform.python_version_tuple()[:2]),
             },
-            "prefix": sys.prefix,
-            "base_prefix": sys.base_prefix,
-            "path": sys.path,
             "installed": {
                 found.metadata["Name"]: found.version
                 for found in importlib.metadata.distributions()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bot.domain import FileCoverage, Outcome, SuiteRun, Target
+from bot.domain import FileCoverage, SuiteRun, Target
 from bot.errors import MeasureError
 from bot.measure.outcomes import run_tests
 from bot.sandbox import Sandbox
@@ -49,8 +49,7 @@ def take(
         run = run_tests(box, selection, cover=[target.path for target in targets], timeout_s=timeout_s)
     except MeasureError as error:
         return Baseline(problem=error.message)
-    red = run.ids(Outcome.FAILED, Outcome.ERROR, Outcome.TIMED_OUT)
-    return Baseline(run=run, red=red, green=run.passed, problem=_problem(run))
+    return Baseline(run=run, red=run.red, green=run.passed, problem=_problem(run))
 
 
 def _problem(run: SuiteRun) -> str:
@@ -58,6 +57,5 @@ def _problem(run: SuiteRun) -> str:
         return f"The existing tests did not run to their end: {run.crash}."
     if run.collection_errors and not run.results:
         first = run.collection_errors[0]
-        message = first.message.strip().splitlines() or [""]
-        return f"None of the existing tests could be imported; {first.path}: {message[-1].removeprefix('E').strip()}"
+        return f"None of the existing tests could be imported; {first.path}: {first.reason}"
     return ""

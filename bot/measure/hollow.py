@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import posixpath
-import uuid
 from collections.abc import Sequence
 
 from bot.domain import SuiteRun, Target
 from bot.errors import MeasureError
+from bot.measure.guest_jobs import run_job
 from bot.sandbox import Sandbox
 
 START_S = 120.0
@@ -49,36 +47,17 @@ def hollow_tests(box: Sandbox, target: Target, run: SuiteRun, tests: Sequence[st
 def _passing_when_emptied(box: Sandbox, target: Target, tests: Sequence[dict[str, object]]) -> frozenset[str]:
     if not tests:
         return frozenset()
-    place = posixpath.join(box.scratch, f"hollow-{uuid.uuid4().hex}")
-    results = posixpath.join(place, "results.jsonl")
     job = {
-        "tree": box.tree,
-        "scratch": place,
-        "results": results,
         "path": target.path,
         "module": target.module,
         "source": target.source,
         "tests": list(tests),
     }
-    box.write(posixpath.join(place, "job.json"), json.dumps(job).encode())
-    script = posixpath.join(box.guest, "hollow.py")
     limit = START_S + sum(2.0 + 20.0 * float(str(test["seconds"])) for test in tests)
-    try:
-        completed = box.run(
-            [box.interpreter.command, script, posixpath.join(place, "job.json")],
-            timeout_s=limit,
-            env={"PYTHONHASHSEED": "0"},
-        )
-        lines = box.read(results).splitlines()
-    except FileNotFoundError:
-        lines = []
-    finally:
-        box.remove(place)
-    events = [json.loads(line) for line in lines]
-    problems = [str(event["message"]) for event in events if event["event"] == "problem"]
-    if problems or not events:
+    answer = run_job(box, "hollow.py", job, timeout_s=limit)
+    problems = [str(row["message"]) for row in answer.rows if row["event"] == "problem"]
+    if problems or not answer.rows:
         raise MeasureError(
-            problems[0] if problems else "The check for hollow tests gave no result.",
-            detail=(completed.stdout + completed.stderr)[-4000:],
+            problems[0] if problems else "The check for hollow tests gave no result.", detail=answer.output
         )
-    return frozenset(str(event["id"]) for event in events if event["event"] == "checked" and event["passes"])
+    return frozenset(str(row["id"]) for row in answer.rows if row["event"] == "checked" and row["passes"])

@@ -6,18 +6,17 @@ become verdicts.
 
 from __future__ import annotations
 
-import json
 import math
 import posixpath
 import re
-import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from bot.domain import FileCoverage, Mutant, MutantOutcome, MutantVerdict, MutationResult, SuiteRun, Target
 from bot.errors import MeasureError, SandboxError
+from bot.measure.guest_jobs import run_job
 from bot.measure.mutants import MutantSet
-from bot.sandbox import Completed, Sandbox
+from bot.sandbox import Sandbox
 
 _KEPT = frozenset(
     [MutantOutcome.KILLED, MutantOutcome.TIMEOUT, MutantOutcome.INCOMPETENT, MutantOutcome.EQUIVALENT]
@@ -91,8 +90,7 @@ def interval(result: MutationResult) -> tuple[float, float] | None:
     score = result.score
     if score is None:
         return None
-    caught = result.count(MutantOutcome.KILLED) + result.count(MutantOutcome.TIMEOUT)
-    judged = caught + result.count(MutantOutcome.SURVIVED)
+    judged = result.judged
     if result.sampled_from <= judged:
         return score, score
     size = judged * (result.sampled_from - 1) / (result.sampled_from - judged)
@@ -104,7 +102,7 @@ def interval(result: MutationResult) -> tuple[float, float] | None:
 def _is_kept(verdict: MutantVerdict | None, tests: frozenset[str]) -> bool:
     if verdict is None or verdict.outcome not in _KEPT:
         return False
-    if verdict.outcome in (MutantOutcome.KILLED, MutantOutcome.TIMEOUT):
+    if verdict.outcome.is_caught:
         return verdict.killed_by in tests
     return True
 
@@ -130,7 +128,6 @@ def _job(
     workers: int,
 ) -> dict[str, Any]:
     return {
-        "tree": box.tree,
         "path": posixpath.join(box.tree, target.path),
         "source": target.source,
         "check": "compiles" if mutants.decided else "equivalent",
@@ -174,28 +171,15 @@ def _leave_out(
             row["without"] = places
 
 
-def _run(box: Sandbox, job: dict[str, Any], timeout_s: float) -> list[dict[str, Any]]:
+def _run(box: Sandbox, job: dict[str, Any], timeout_s: float) -> tuple[dict[str, Any], ...]:
     """Return the engine's rows; after its time limit, those it has written by then."""
-    place = posixpath.join(box.scratch, f"mutation-{uuid.uuid4().hex}")
-    results, file = posixpath.join(place, "results.jsonl"), posixpath.join(place, "job.json")
-    box.write(file, json.dumps(job | {"scratch": place, "results": results}).encode())
-    try:
-        completed = box.run(
-            [box.interpreter.command, posixpath.join(box.guest, "mutate.py"), file],
-            timeout_s=timeout_s,
-            env={"PYTHONHASHSEED": "0"},
-        )
-        rows = _rows(box, results)
-    finally:
-        box.remove(place)
-    for row in rows:
+    answer = run_job(box, "mutate.py", job, timeout_s=timeout_s)
+    for row in answer.rows:
         if "problem" in row:
             raise MeasureError(row["problem"], detail=row.get("detail", ""))
-    if completed.exit_code != 0 and not completed.timed_out:
-        raise MeasureError(
-            "The mutants could not be judged: the engine ended early.", detail=_output(completed)
-        )
-    return rows
+    if answer.completed.exit_code != 0 and not answer.completed.timed_out:
+        raise MeasureError("The mutants could not be judged: the engine ended early.", detail=answer.output)
+    return answer.rows
 
 
 def _verdicts(
@@ -217,17 +201,3 @@ def _notes(rows: Sequence[Mapping[str, Any]], job: Mapping[str, Any]) -> tuple[s
     if red:
         notes[f"Left out, since they do not pass again without a mutant: {', '.join(red)}."] = None
     return tuple(notes)
-
-
-def _rows(box: Sandbox, results: str) -> list[dict[str, Any]]:
-    try:
-        content = box.read(results)
-    except FileNotFoundError:
-        return []
-    # The last line may be cut where the sandbox was ended.
-    lines = content.splitlines() if content.endswith(b"\n") else content.splitlines()[:-1]
-    return [json.loads(line) for line in lines]
-
-
-def _output(completed: Completed) -> str:
-    return (completed.stdout + "\n" + completed.stderr).strip()[-4000:]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from bot.domain import Usage
@@ -31,7 +31,7 @@ class Reply:
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
     finish_reason: str = "stop"
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
 
 
 class Model(Protocol):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 from bot.errors import ModelError
 from bot.models import Message, Reply, ToolSchema
 from bot.models.budget import Budget
-from bot.models.retry import Retry, status_of
+from bot.models.retry import Retry, status_of, unreachable
 from bot.models.waiting import wait_for
 from bot.models.wire import reply_from, valid_history
 
@@ -22,6 +23,8 @@ CALL_S = 300.0
 CHARACTERS_PER_TOKEN = 3.0
 MARGIN = 1.2
 MESSAGE_CHARACTERS = 300
+LAYERS = re.compile(r"^(?:[\w.]*(?:Error|Exception)\s*[:-]\s*)+")
+"""The names of the exceptions through which a message came, which LiteLLM puts before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +136,17 @@ def told(litellm: Any, name: str, error: Exception) -> ModelError:
         )
     if isinstance(error, TimeoutError) or status == 408:
         return ModelError(f"The model {name} did not answer in time.")
-    said = " ".join(str(error).split())[:MESSAGE_CHARACTERS]
-    return ModelError(f"The model {name} gave no reply: {said}")
+    if isinstance(error, litellm.ContextWindowExceededError):
+        return ModelError(
+            f"The request is longer than the model {name} can read; use a model that reads more, or leave large files out."
+        )
+    if unreachable(error):
+        return ModelError(
+            f"The provider of {name} cannot be reached; check the network and the address in the environment."
+        )
+    said = " ".join(str(error).split())
+    said = LAYERS.sub("", said) or said
+    return ModelError(f"The model {name} gave no reply: {said[:MESSAGE_CHARACTERS]}")
 
 
 def _estimate(history: Sequence[Message], tools: Sequence[ToolSchema], price: Price) -> float:

@@ -38,7 +38,7 @@ class Retry:
             try:
                 return function()
             except Exception as error:
-                repeated = status_of(error) == 500 and str(error) == last
+                repeated = status_of(error) == 500 and str(error) == last and not unreachable(error)
                 if attempt == self.attempts or repeated or not may_pass(error):
                     raise
                 last = str(error)
@@ -59,6 +59,18 @@ def may_pass(error: Exception) -> bool:
         return True
     status = status_of(error)
     return status in (408, 409, 429) or status >= 500
+
+
+def unreachable(error: BaseException) -> bool:
+    """Return whether the server was not reached or hung up. LiteLLM gives that the status 500 of a server's fault."""
+    import httpx
+
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, ConnectionError | httpx.TransportError):
+            return True
+        seen = seen.__cause__ or seen.__context__
+    return False
 
 
 def status_of(error: Exception) -> int:

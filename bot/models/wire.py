@@ -109,6 +109,16 @@ def valid_history(messages: Sequence[Message]) -> list[Message]:
     return history
 
 
+def read_arguments(arguments: str) -> object:
+    """Return what a call's arguments say; line breaks and tabs in strings need not be escaped, as some models forget.
+
+    Raises:
+        ValueError: They are no JSON.
+        RecursionError: They are nested too deeply.
+    """
+    return json.loads(arguments or "{}", strict=False)
+
+
 def _call_from(number: int, call: Mapping[str, Any]) -> ToolCall:
     """Read one call. Some servers leave out ids, and some give arguments as an object instead of its text."""
     function = call.get("function") or {}
@@ -128,7 +138,26 @@ def _sendable(text: str) -> str:
 
 
 def _object_or_empty(arguments: str) -> str:
+    """Return arguments as strict JSON, as they were written if they are that already."""
     try:
-        return _sendable(arguments) if isinstance(json.loads(arguments), dict) else "{}"
+        given = read_arguments(arguments)
+        if not isinstance(given, dict):
+            return "{}"
+        written = (
+            arguments if _is_strict(arguments) else json.dumps(given, ensure_ascii=False, allow_nan=False)
+        )
     except (ValueError, RecursionError):
         return "{}"
+    return _sendable(written)
+
+
+def _is_strict(text: str) -> bool:
+    try:
+        json.loads(text, parse_constant=_refuse)
+    except ValueError:
+        return False
+    return True
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")

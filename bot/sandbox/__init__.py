@@ -36,7 +36,7 @@ class Interpreter:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a command may use: bytes for memory, files and output; a number of processes; seconds of wall time.
+    """What a command may use: bytes for memory, files and output; a number of processes.
 
     `disk` is what all files of a container may take together, in bytes; the process sandbox cannot limit it.
     """
@@ -45,7 +45,6 @@ class Limits:
     file_size: int = 512 * 1024**2
     processes: int = 512
     output: int = 4 * 1024**2
-    timeout_s: float = 120.0
     disk: int = 2 * 1024**3
 
 

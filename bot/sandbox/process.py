@@ -21,6 +21,7 @@ from bot.sandbox.commands import execute
 from bot.sandbox.copying import copy_missing, copy_tree, delete_tree
 from bot.sandbox.inside import Roots, read_file, remove_entry, write_file
 from bot.sandbox.interpreters import bin_directory, needed_directories
+from bot.sandbox.restoring import Restorer
 
 PREFIX = "testforge-box-"
 INSIDE = "/testforge"
@@ -78,8 +79,10 @@ class ProcessSandboxes:
         box = ProcessSandbox(interpreter, limits, walls=self.walls, network=network, writable=writable)
         try:
             copy_tree(tree, box.host_tree)
-            if interpreter.additions:
-                copy_missing(Path(interpreter.additions), box.host_tree)
+            additions = [Path(interpreter.additions)] if interpreter.additions else []
+            for place in additions:
+                copy_missing(place, box.host_tree)
+            box.restorer.copied_from(tree, *additions)
         except BaseException:
             box.close()
             raise
@@ -92,6 +95,7 @@ class ProcessSandbox:
     Attributes:
         walls: Whether commands run within bubblewrap.
         host_tree, host_scratch: Where the tree and the scratch directory lie on this host.
+        restorer: Puts back what commands have deleted of the tree.
     """
 
     kind = "process"
@@ -122,6 +126,7 @@ class ProcessSandbox:
             for part in ("tree", "scratch", "tmp", "bin", "etc"):
                 (self._home / part).mkdir(mode=0o700)
             self.host_tree, self.host_scratch = self._home / "tree", self._home / "scratch"
+            self.restorer = Restorer(self.host_tree)
             bubblewrap.write_accounts(self._home / "etc")
             own_bin = bin_directory(interpreter.command)
             if own_bin is None:
@@ -179,9 +184,15 @@ class ProcessSandbox:
         self._restore()
         with self._roots.locate(self._absolute(path), make=True) as place:
             write_file(place, path, content)
+        inside = self._in_tree(path)
+        if inside is not None:
+            self.restorer.written(inside, content)
 
     def remove(self, path: str) -> None:
         """Delete a file or a directory; nothing happens if there is none."""
+        inside = self._in_tree(path)
+        if inside is not None:
+            self.restorer.removed(inside)
         try:
             with self._roots.locate(self._absolute(path), follow=False) as place:
                 remove_entry(place)
@@ -213,13 +224,24 @@ class ProcessSandbox:
     def _absolute(self, path: str) -> str:
         return path if path.startswith("/") else f"{self.tree}/{path}"
 
+    def _in_tree(self, path: str) -> str | None:
+        """Return a path relative to the tree; None if it is elsewhere."""
+        inside = posixpath.relpath(self._absolute(path), self.tree)
+        return None if inside.startswith("..") else inside
+
     def _restore(self) -> None:
-        """Make again the directories that every command may count on, should one have deleted them."""
+        """Make again what every command may count on, should one have deleted it: directories, the tree's files."""
         scratch = self.host_scratch
         for path in (self.host_tree, scratch, scratch / "home", scratch / "tmp", self._home / "tmp"):
             if path.is_symlink() or not path.is_dir():
                 path.unlink(missing_ok=True)
                 path.mkdir(mode=0o700)
+        try:
+            self.restorer.restore()
+        except OSError as problem:
+            raise SandboxError(
+                f"Files that the code under test deleted could not be put back: {problem.strerror}."
+            ) from problem
 
     def _environment(self) -> dict[str, str]:
         roots = [posixpath.normpath(f"{self.tree}/{root}") for root in self.interpreter.import_roots]

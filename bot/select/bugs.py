@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import textwrap
 from collections.abc import Iterator, Mapping
 
 from bot.domain import SuspectedBug, Target
@@ -103,7 +104,7 @@ def _given(argnames: tuple[str, ...], row: str) -> dict[str, str]:
 def _expectations(body: str, values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield (call, expected) for each `assert call == expected` of a test, its names replaced by their values."""
     try:
-        tree = ast.parse(_dedented(body))
+        tree = ast.parse(textwrap.dedent(body.lstrip("\n")))
     except SyntaxError:
         return
     known = {name: ast.parse(text, mode="eval").body for name, text in values.items()}
@@ -151,9 +152,3 @@ class _Bare(ast.NodeTransformer):
         if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id.islower():
             node.func = ast.Name(func.attr, ast.Load())
         return node
-
-
-def _dedented(text: str) -> str:
-    import textwrap
-
-    return textwrap.dedent(text.lstrip("\n"))

@@ -8,6 +8,7 @@ from itertools import product
 
 from bot.select.imports import bindings
 from bot.select.nodes import Spot
+from bot.select.statements import DEFINITIONS, FUNCTIONS, is_text
 from bot.select.tables import Outline, outline
 
 _LARGEST = 2_000
@@ -26,7 +27,7 @@ def duplicates(source: str, tests: Sequence[Spot], existing: Mapping[str, str]) 
     for path, text in existing.items():
         try:
             said = _Sayings(text)
-            written = [spot for function in said.shape.functions for spot in _spots(said.shape, function)]
+            written = [spot for function in said.shape.tests for spot in _spots(said.shape, function)]
         except (SyntaxError, ValueError):
             continue
         for spot in written:
@@ -44,8 +45,6 @@ def duplicates(source: str, tests: Sequence[Spot], existing: Mapping[str, str]) 
 
 def _spots(shape: Outline, function: str) -> list[Spot]:
     """Return the tests written as one function, as far as its tables can be counted."""
-    if not function.rpartition("::")[2].startswith("test"):
-        return []
     sizes = [len(table.rows or ()) for table in shape.tables_of(function)]
     rows = list(product(*(range(size) for size in sizes)))
     return [Spot(function, row) for row in rows] if 0 < len(rows) <= _LARGEST else []
@@ -84,9 +83,9 @@ class _Sayings:
         node = next(
             (n for n in ast.iter_child_nodes(scope) if getattr(n, "name", None) == name), ast.Module([], [])
         )
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if not isinstance(node, FUNCTIONS):
             return function  # defined under an `if`: equal to nothing
-        body = node.body[1:] if len(node.body) > 1 and _is_text(node.body[0]) else node.body
+        body = node.body[1:] if len(node.body) > 1 and is_text(node.body[0]) else node.body
         parts = [ast.dump(node.args), *(ast.dump(statement) for statement in body)]
         parts += [ast.dump(d) for d in node.decorator_list if "parametrize" not in ast.dump(d)]
         used = {part.id for statement in body for part in ast.walk(statement) if isinstance(part, ast.Name)}
@@ -94,7 +93,7 @@ class _Sayings:
         parts += [f"{name} is {self._bound[name]}" for name in sorted(used & self._bound.keys())]
         if isinstance(scope, ast.ClassDef):
             others = [
-                n for n in scope.body if not getattr(n, "name", "").startswith("test") and not _is_text(n)
+                n for n in scope.body if not getattr(n, "name", "").startswith("test") and not is_text(n)
             ]
             parts += [ast.dump(base) for base in scope.bases] + [ast.dump(other) for other in others]
         return "\n".join(parts)
@@ -106,7 +105,7 @@ def _meanings(tree: ast.Module) -> dict[str, str]:
     for node in tree.body:
         for item in bindings(node):
             found[item.name] = f"{item.module} {item.attribute}"
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        if isinstance(node, DEFINITIONS):
             found[node.name] = ast.dump(node)
         elif isinstance(node, ast.Assign):
             found.update((t.id, ast.dump(node.value)) for t in node.targets if isinstance(t, ast.Name))
@@ -133,7 +132,3 @@ def _plain(row: str) -> str:
         if not node.keywords:
             return ast.dump(node.args[0] if len(node.args) == 1 else ast.Tuple(node.args, ast.Load()))
     return ast.dump(node)
-
-
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

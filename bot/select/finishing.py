@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bot.domain import Outcome, Reason, Suite, SuiteRun
+from bot.domain import Reason, Suite, SuiteRun
 from bot.sandbox import Sandbox
 from bot.select import proof
 from bot.select.case import Case
@@ -70,7 +70,7 @@ def _refuse_strangers(case: Case, verified: Verified) -> bool:
     strangers = [
         result.id
         for result in verified.trial.results().values()
-        if result.id not in own and result.outcome in (Outcome.FAILED, Outcome.ERROR, Outcome.TIMED_OUT)
+        if result.id not in own and result.outcome.is_red
     ]
     for test in case.draft.left if strangers else ():
         case.draft.reject(test, Reason.ERRORS, f"{strangers[0]} fails and cannot be taken out of the file")

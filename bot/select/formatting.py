@@ -45,11 +45,6 @@ def tidy_addition(original: str, extended: str, style: Style, path: str) -> str:
     return result
 
 
-def layout_of(style: Style, source: str, path: str) -> str:
-    """Return a piece of code as the formatter lays it out, without any lint fix."""
-    return _format(source, style, path)
-
-
 def _format(source: str, style: Style, path: str) -> str:
     options = [
         f"line-length = {style.line_length}",

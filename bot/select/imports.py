@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from bot.select.statements import DEFINITIONS, is_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +136,9 @@ def _placed(
         line = block[0].lineno - 1
         return line, line, text + ("" if _section(block[0])[0] == kind else "\n")
     body = tree.body
-    is_text = body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
-    line = (body[0].end_lineno or 1) if is_text else 0
-    return line, line, f"\n{text}" if is_text else f"{text}\n\n"
+    documented = body and is_text(body[0])
+    line = (body[0].end_lineno or 1) if documented else 0
+    return line, line, f"\n{text}" if documented else f"{text}\n\n"
 
 
 def _order(text: str) -> tuple[int, str]:
@@ -148,7 +151,7 @@ def _leading(tree: ast.Module) -> list[ast.stmt]:
     """Return the statements up to the last import before any definition."""
     found: list[ast.stmt] = []
     for node in tree.body:
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        if isinstance(node, DEFINITIONS):
             break
         found.append(node)
     return found
@@ -156,8 +159,6 @@ def _leading(tree: ast.Module) -> list[ast.stmt]:
 
 def _section(node: ast.Import | ast.ImportFrom) -> tuple[int, str]:
     """Return which block of imports a statement belongs to, and its module: future, standard library, other, relative."""
-    import sys
-
     if isinstance(node, ast.ImportFrom):
         if node.level:
             return 4, node.module or ""

@@ -7,8 +7,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from bot.changes.source import first_line
 from bot.select.imports import bindings, with_imports
 from bot.select.renaming import fresh_name, renamed
+from bot.select.statements import DEFINITIONS, FUNCTIONS, is_autouse, is_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +59,12 @@ def merge(existing: str, addition: str) -> Merged | None:
 
 def _reaches_all(statement: ast.stmt) -> bool:
     """Whether a module-level statement would act on the existing tests too."""
-    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+    if isinstance(statement, FUNCTIONS):
         if re.match(
             r"(setup|teardown)(_module|_function)?$|pytest_|setUpModule|tearDownModule", statement.name
         ):
             return True
-        return any(
-            isinstance(decorator, ast.Call)
-            and any(keyword.arg == "autouse" for keyword in decorator.keywords)
-            for decorator in statement.decorator_list
-        )
+        return is_autouse(statement)
     if isinstance(statement, ast.Assign):
         names = [target.id for target in statement.targets if isinstance(target, ast.Name)]
         return len(names) != len(statement.targets) or any(
@@ -87,7 +85,7 @@ def _apart(old: ast.Module, new: ast.Module, addition: str) -> tuple[str, dict[s
         The addition with its names changed, and the functions that moved, as `TestA::test_b`.
     """
     taken = _names(old)
-    existing = {node.name: node for node in old.body if isinstance(node, _DEFINITIONS)}
+    existing = {node.name: node for node in old.body if isinstance(node, DEFINITIONS)}
     constants = {name: node for node in old.body for name in _assigned(node)}
     imported = {item.name: item for node in old.body for item in bindings(node)}
     changes: dict[str, str] = {}
@@ -102,7 +100,7 @@ def _apart(old: ast.Module, new: ast.Module, addition: str) -> tuple[str, dict[s
             isinstance(node, ast.ClassDef) and node.name in existing and _joinable(existing[node.name], node)
         ):
             functions.update(_method_names(existing[node.name], node))
-        elif isinstance(node, _DEFINITIONS) and node.name in taken:
+        elif isinstance(node, DEFINITIONS) and node.name in taken:
             if not _same(existing.get(node.name), node) or node.name.lower().startswith("test"):
                 changes[node.name] = fresh_name(node.name, _meaning(node), reserved)
         else:
@@ -110,28 +108,25 @@ def _apart(old: ast.Module, new: ast.Module, addition: str) -> tuple[str, dict[s
                 if name in taken and not _same(constants.get(name), node):
                     changes[name] = fresh_name(name, "added", reserved)
         reserved |= set(changes.values())
-    fixtures = {node.name for node in new.body if isinstance(node, _DEFINITIONS) and _is_fixture(node)}
+    fixtures = {node.name for node in new.body if isinstance(node, DEFINITIONS) and _is_fixture(node)}
     return renamed(addition, changes, functions, fixtures)
-
-
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def _names(tree: ast.Module) -> set[str]:
     """Return every name a module's top level binds."""
     found: set[str] = set()
     for node in tree.body:
-        if isinstance(node, _DEFINITIONS):
+        if isinstance(node, DEFINITIONS):
             found.add(node.name)
         found.update(item.name for item in bindings(node))
         for part in ast.walk(node):
             if (
                 isinstance(part, ast.Name)
                 and isinstance(part.ctx, ast.Store)
-                and not isinstance(node, _DEFINITIONS)
+                and not isinstance(node, DEFINITIONS)
             ):
                 found.add(part.id)
-            elif isinstance(part, (ast.Import, ast.ImportFrom)) and not isinstance(node, _DEFINITIONS):
+            elif isinstance(part, (ast.Import, ast.ImportFrom)) and not isinstance(node, DEFINITIONS):
                 found.update(item.name for item in bindings(part))
     return found
 
@@ -157,34 +152,26 @@ def _joinable(old: ast.stmt, new: ast.ClassDef) -> bool:
         return False
     if [ast.dump(base) for base in old.bases] != [ast.dump(base) for base in new.bases]:
         return False
-    shared = [node for node in new.body if not _is_test(node) and not _is_text(node)]
+    shared = [node for node in new.body if not _is_test(node) and not is_text(node)]
     return all(any(ast.dump(node) == ast.dump(other) for other in old.body) for node in shared)
 
 
 def _is_test(node: ast.stmt) -> bool:
-    return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name.startswith("test")
+    return isinstance(node, FUNCTIONS) and node.name.startswith("test")
 
 
 def _is_fixture(node: ast.stmt) -> bool:
     return any("fixture" in ast.dump(decorator) for decorator in getattr(node, "decorator_list", ()))
 
 
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-
-
 def _method_names(old: ast.stmt, new: ast.ClassDef) -> dict[str, str]:
     """Return new names for the methods of a class to be joined that the existing class has already."""
     assert isinstance(old, ast.ClassDef)
-    taken = {node.name for node in old.body if isinstance(node, _DEFINITIONS)}
-    reserved = taken | {node.name for node in new.body if isinstance(node, _DEFINITIONS)}
+    taken = {node.name for node in old.body if isinstance(node, DEFINITIONS)}
+    reserved = taken | {node.name for node in new.body if isinstance(node, DEFINITIONS)}
     found: dict[str, str] = {}
     for node in new.body:
-        if (
-            isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-            and node.name in taken
-            and _is_test(node)
-        ):
+        if isinstance(node, FUNCTIONS) and node.name in taken and _is_test(node):
             name = fresh_name(node.name, _meaning(node), reserved)
             reserved.add(name)
             found[f"{new.name}::{node.name}"] = name
@@ -236,8 +223,7 @@ def _blocks(source: str, body: Sequence[ast.stmt] | None = None) -> list[_Block]
     found: list[_Block] = []
     end = 0
     for node in ast.parse(source).body if body is None else body:
-        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
-        start = first - 1
+        start = first_line(node) - 1
         while start > end and lines[start - 1].lstrip().startswith("#"):
             start -= 1
         end = node.end_lineno or node.lineno
@@ -246,12 +232,12 @@ def _blocks(source: str, body: Sequence[ast.stmt] | None = None) -> list[_Block]
 
 
 def _is_docstring(block: _Block, blocks: Sequence[_Block]) -> bool:
-    return _is_text(block.node) and block is blocks[0]
+    return is_text(block.node) and block is blocks[0]
 
 
 def _with_definitions(base: str, added: Sequence[_Block]) -> str:
     """Put helpers, tests and classes into a file: methods at the end of their class, the rest at its end."""
-    present = {node.name: node for node in ast.parse(base).body if isinstance(node, _DEFINITIONS)}
+    present = {node.name: node for node in ast.parse(base).body if isinstance(node, DEFINITIONS)}
     known = {ast.dump(node) for node in ast.parse(base).body}
     insertions: list[tuple[int, str]] = []
     end: list[str] = []
@@ -263,7 +249,7 @@ def _with_definitions(base: str, added: Sequence[_Block]) -> str:
         if isinstance(node, ast.ClassDef) and isinstance(old, ast.ClassDef):
             insertions.append((old.end_lineno or old.lineno, _methods(old, block)))
         else:
-            gap = "\n\n" if isinstance(node, _DEFINITIONS) or not end else ""
+            gap = "\n\n" if isinstance(node, DEFINITIONS) or not end else ""
             end.append(gap + block.text)
     lines = base.splitlines(keepends=True)
     if end:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from bot.domain import MutantOutcome, MutantVerdict, MutationResult, SuiteRun
+from bot.domain import MutantVerdict, MutationResult, SuiteRun
 from bot.errors import MeasureError
 from bot.measure.mutation import judge
 from bot.sandbox import Sandbox
 from bot.select.evidence import reaching
 from bot.select.job import SelectionJob
-
-_CAUGHT = (MutantOutcome.KILLED, MutantOutcome.TIMEOUT)
 
 
 def witnesses(job: SelectionJob) -> tuple[str, ...]:
@@ -32,12 +30,26 @@ def before(box: Sandbox, job: SelectionJob) -> MutationResult:
 
 
 def with_candidate(
-    box: Sandbox, job: SelectionJob, run: SuiteRun, first: MutationResult, tests: Sequence[str]
+    box: Sandbox,
+    job: SelectionJob,
+    run: SuiteRun,
+    earlier: MutationResult,
+    tests: Sequence[str],
+    met: Sequence[str] = (),
 ) -> MutationResult:
-    """Return what existing and candidate tests kill together; survivors of the former meet the candidate alone."""
-    known = {verdict.mutant.id: verdict for verdict in first.verdicts}
+    """Return what existing and candidate tests kill together.
+
+    Args:
+        box: A sandbox with the candidate.
+        job: What is judged.
+        run: Existing and candidate tests, with coverage.
+        earlier: Verdicts of the existing tests, or those with more of the candidate's.
+        tests: The candidate's tests.
+        met: Those of the candidate's that `earlier` is about: its survivors do not meet them again.
+    """
+    known = {verdict.mutant.id: verdict for verdict in earlier.verdicts}
     old = witnesses(job) if known else ()
-    return _judged(box, job, run, [*old, *tests], known, seen=old) or MutationResult()
+    return _judged(box, job, run, [*old, *tests], known, seen=[*old, *met]) or MutationResult()
 
 
 def with_final(
@@ -68,7 +80,7 @@ def with_final(
     old = witnesses(job) if earlier.verdicts else ()
     known: dict[str, MutantVerdict] = {}
     for verdict in earlier.verdicts:
-        if verdict.outcome in _CAUGHT and verdict.killed_by not in old:
+        if verdict.outcome.is_caught and verdict.killed_by not in old:
             killer = names.get(verdict.killed_by or "")
             if trusted and killer is not None:
                 known[verdict.mutant.id] = replace(verdict, killed_by=killer)

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from bot.domain import Reason
+from bot.select.statements import DEFINITIONS, FUNCTIONS
 
 _MODULES = {
     "subprocess": "starts a process",
@@ -70,7 +71,10 @@ def unsafe_tests(source: str) -> Mapping[str, tuple[Reason, str]]:
     tree = ast.parse(source)
     names = _imports(tree)
     faults = {name: fault for name, node in _functions(tree) if (fault := _fault(node, names)) is not None}
-    whole = next((fault for node in tree.body if not _holds(node) and (fault := _fault(node, names))), None)
+    whole = next(
+        (fault for node in tree.body if not isinstance(node, DEFINITIONS) and (fault := _fault(node, names))),
+        None,
+    )
     uses = {name: _used(node) for name, node in _functions(tree)}
     above = _bases(tree)
     found: dict[str, tuple[Reason, str]] = {}
@@ -85,13 +89,9 @@ def unsafe_tests(source: str) -> Mapping[str, tuple[Reason, str]]:
     return found
 
 
-def _holds(node: ast.stmt) -> bool:
-    return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
-
-
 def _functions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, ast.AST]]:
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if isinstance(node, FUNCTIONS):
             yield prefix + node.name, node
         elif isinstance(node, ast.ClassDef):
             yield from _functions(node, f"{prefix}{node.name}::")

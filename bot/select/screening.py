@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from bot.domain import Reason
 from bot.errors import MeasureError
@@ -21,6 +21,9 @@ from bot.select.safety import unsafe_tests
 from bot.select.tables import outline
 from bot.select.verification import Verified, verify
 
+_ALL_HOLLOW = 100
+"""Up to so many tests, all are asked whether they are hollow; of more, those that would be kept."""
+
 
 def screened(content: str, path: str) -> Draft:
     """Return a draft without the tests that may not even be run; with no source if that leaves none.
@@ -36,7 +39,7 @@ def screened(content: str, path: str) -> Draft:
         draft = Draft("")
         draft.reject(path, Reason.ERRORS, f"it does not parse: {str(error).splitlines()[0]}")
         return draft
-    spots = [Spot(name) for name in shape.functions if name.rpartition("::")[2].startswith("test")]
+    spots = [Spot(name) for name in shape.tests]
     draft = Draft(
         prune(content, spots, [spot for spot in spots if spot.function in refused]).content
         if refused
@@ -62,37 +65,71 @@ def judge_candidate(box: Sandbox, case: Case) -> None:
     _set_bugs_aside(box, case, verified)
     if not draft.left:
         return
-    run = joined(job.baseline.run, *verified.trial.runs[:2], path=job.target.path)
-    alive = {name: test for name, test in verified.names.items() if test not in draft.rejected}
-    _reject_hollow(box, case, verified, alive)
     _reject_duplicates(box, case)
-    alive = {name: test for name, test in alive.items() if test not in draft.rejected}
-    if not alive:
-        return
-    job.note(f"judging {len(alive)} tests by lines and mutants")
-    case.mutation = proof.with_candidate(box, job, run, case.before, tuple(alive))
-    case.names = alive
-    kept = chosen(run.coverage.get(job.target.path), job.green, case.mutation, tuple(alive))
+    alive = {name: test for name, test in verified.names.items() if test not in draft.rejected}
+    hollow = _Hollow(box, case, verified)
+    if len(alive) <= _ALL_HOLLOW:
+        alive = hollow.rejected_from(alive, alive)
+    if alive:
+        job.note(f"judging {len(alive)} tests by lines and mutants")
+        _judge_evidence(box, case, verified, alive, hollow)
+
+
+def _judge_evidence(
+    box: Sandbox, case: Case, verified: Verified, alive: Mapping[str, str], hollow: _Hollow
+) -> None:
+    """Reject the tests that add nothing; one that would be kept must not be hollow either.
+
+    A hollow test may well kill a mutant that makes the code crash.
+    """
+    job = case.job
+    run = joined(job.baseline.run, *verified.trial.runs[:2], path=job.target.path)
+    coverage = run.coverage.get(job.target.path)
+    found = case.before
+    met: tuple[str, ...] = ()
+    while True:
+        found = proof.with_candidate(box, job, run, found, tuple(alive), met)
+        met = tuple(alive)
+        kept = chosen(coverage, job.green, found, tuple(alive))
+        left = hollow.rejected_from(alive, kept)
+        if len(left) == len(alive):
+            break
+        alive = left
+    case.mutation, case.names = found, alive
     for name in alive.keys() - set(kept):
-        draft.reject(alive[name], Reason.ADDS_NOTHING, soft=True)
+        case.draft.reject(alive[name], Reason.ADDS_NOTHING, soft=True)
 
 
-def _reject_hollow(box: Sandbox, case: Case, verified: Verified, alive: Mapping[str, str]) -> None:
-    run, path = verified.trial.first, case.job.target.path
-    if path not in run.coverage:
-        hollow = frozenset(alive)
-    else:
+class _Hollow:
+    """Finds hollow tests, each test asked about once."""
+
+    def __init__(self, box: Sandbox, case: Case, verified: Verified) -> None:
+        self._box = box
+        self._case = case
+        self._run = verified.trial.first
+        self._asked: set[str] = set()
+
+    def rejected_from(self, alive: Mapping[str, str], asked: Iterable[str]) -> dict[str, str]:
+        """Reject those of the asked tests that are hollow, and return the others that are alive."""
+        fresh = tuple(name for name in asked if name not in self._asked)
+        self._asked.update(fresh)
+        hollow = self._among(fresh)
+        for name in sorted(hollow):
+            note = "it passes even when the functions it covers are emptied"
+            self._case.draft.reject(alive[name], Reason.HOLLOW, note)
+        return {name: test for name, test in alive.items() if name not in hollow}
+
+    def _among(self, tests: tuple[str, ...]) -> frozenset[str]:
+        target = self._case.job.target
+        if not tests:
+            return frozenset()
+        if target.path not in self._run.coverage:
+            return frozenset(tests)
         try:
-            hollow = hollow_tests(box, case.job.target, run, tuple(alive))
-        except (
-            MeasureError
-        ) as error:  # what is hollow kills nothing: it is found out all the same, but for its lines
-            case.job.note(f"hollow tests could not be looked for: {error}")
-            hollow = frozenset()
-    for name in sorted(hollow):
-        case.draft.reject(
-            alive[name], Reason.HOLLOW, "it passes even when the functions it covers are emptied"
-        )
+            return hollow_tests(self._box, target, self._run, tests)
+        except MeasureError as error:
+            self._case.job.note(f"hollow tests could not be looked for: {error}")
+            return frozenset()
 
 
 def _note_collection_error(case: Case, verified: Verified) -> None:
@@ -102,9 +139,8 @@ def _note_collection_error(case: Case, verified: Verified) -> None:
         return
     messages = [error.message for error in verified.trial.first.collection_errors if error.path == path]
     note = messages[0] if messages else verified.trial.first.crash or "no test is found in it"
-    for name in outline(case.draft.source).functions:
-        if name.rpartition("::")[2].startswith("test"):
-            case.draft.reject(f"{path}::{name}", Reason.ERRORS, note)
+    for name in outline(case.draft.source).tests:
+        case.draft.reject(f"{path}::{name}", Reason.ERRORS, note)
 
 
 def _set_bugs_aside(box: Sandbox, case: Case, verified: Verified) -> None:

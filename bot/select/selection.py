@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from bot.domain import Judgement, MutationResult
+from bot.domain import Judgement, MutationResult, Reason
 from bot.measure.deltas import coverage_deltas, mutation_delta
 from bot.select import proof
 from bot.select.base import outcomes_on_base
@@ -92,6 +92,8 @@ def _ledger(case: Case, final: Final | None, on_base: Mapping[str, str | None]) 
                 )
             )
         else:
-            reason, note = draft.rejected[test]
+            reason, note = draft.rejected.get(
+                test, (Reason.ERRORS, "it is not in the file that was verified")
+            )
             rows.append(replace(row, reason=reason, note=note))
     return tuple(rows)

@@ -177,8 +177,7 @@ def _fault(seen: Sequence[TestResult | None]) -> tuple[Reason, str] | None:
 
 def broken(trial: Trial, green: Collection[str]) -> tuple[str, ...]:
     """Return the existing tests, green on their own, that do not pass in one of the runs with the file."""
-    bad = (Outcome.FAILED, Outcome.ERROR, Outcome.TIMED_OUT)
-    found = {result.id for run in trial.runs for result in run.results if result.outcome in bad}
+    found = {test for run in trial.runs for test in run.red}
     return tuple(name for name in green if name in found)
 
 

@@ -41,6 +41,11 @@ class Outline:
     constants: Mapping[str, cst.List | cst.Tuple]
     tables: Mapping[str, tuple[Table, ...]]
 
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """The functions that pytest takes for tests by their names."""
+        return tuple(name for name in self.functions if name.rpartition("::")[2].startswith("test"))
+
     def definition(self, function: str) -> str | None:
         """Return the name under which a test's function is written: its own, or that of a base class in the file."""
         if function in self.functions:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from bot.domain import Target
+from bot.select.statements import DEFINITIONS
 
 Read = Callable[[str], str]
 
@@ -146,8 +147,7 @@ def _defined(source: str) -> frozenset[str]:
         body = ast.parse(source).body
     except (SyntaxError, ValueError):
         return frozenset()
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    return frozenset(node.name for node in body if isinstance(node, kinds))
+    return frozenset(node.name for node in body if isinstance(node, DEFINITIONS))
 
 
 def text_of(read: Read, path: str) -> str:

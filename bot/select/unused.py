@@ -8,6 +8,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from bot.select.statements import DEFINITIONS, is_autouse
+
 _KEPT = re.compile(r"test|Test|pytest|setup|teardown|setUp|tearDown|__|load_tests")
 """Names that a test runner finds by itself: they need no reference."""
 
@@ -38,7 +40,7 @@ def _unused(source: str, original: str) -> set[str]:
                 continue
             if isinstance(statement, (ast.Import, ast.ImportFrom)):
                 drop.add(name)
-            elif not _KEPT.match(name) and not _autouse(statement):
+            elif not _KEPT.match(name) and not is_autouse(statement):
                 if once_used is None:
                     once_used = _used_elsewhere(original)
                 if name in once_used:
@@ -53,7 +55,7 @@ def _bound(statement: ast.stmt) -> Iterator[str]:
     elif isinstance(statement, ast.ImportFrom):
         if statement.module != "__future__":
             yield from (alias.asname or alias.name for alias in statement.names if alias.name != "*")
-    elif isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+    elif isinstance(statement, DEFINITIONS):
         yield statement.name
     elif isinstance(statement, ast.Assign):
         if (
@@ -107,13 +109,6 @@ def _used_elsewhere(source: str) -> set[str]:
         for name in _bound(statement)
         if any(name in other for position, other in enumerate(found) if position != index)
     }
-
-
-def _autouse(statement: ast.stmt) -> bool:
-    return isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and any(
-        isinstance(decorator, ast.Call) and any(keyword.arg == "autouse" for keyword in decorator.keywords)
-        for decorator in statement.decorator_list
-    )
 
 
 _Line = cst.SimpleStatementLine | cst.BaseCompoundStatement

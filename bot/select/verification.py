@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.domain import Outcome, Reason, SuiteRun, TestResult
+from bot.domain import Reason, SuiteRun, TestResult
 from bot.measure.outcomes import run_tests
 from bot.sandbox import Sandbox
 from bot.select.draft import Draft
@@ -13,8 +13,6 @@ from bot.select.job import SelectionJob
 from bot.select.nodes import Spot, spots
 from bot.select.stability import Trial, broken, culprits, faults, try_out
 from bot.select.tables import outline
-
-_BAD = (Outcome.FAILED, Outcome.ERROR, Outcome.TIMED_OUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +127,6 @@ def _breakers(
 
     def fails(some: Sequence[str]) -> bool:
         run = run_tests(box, [*some, *victims], timeout_s=job.patience_s)
-        return any(result.id in victims and result.outcome in _BAD for result in run.results)
+        return not set(victims).isdisjoint(run.red)
 
     return () if fails(()) else culprits(suspects, fails)

@@ -246,11 +246,6 @@ class TestEnds:
         refinement = run(Scripted(reply, forever=True), tokens=2000)
         assert (refinement.ended, refinement.usage.prompt) == ("tokens", 1400)
 
-    def test_money_past_the_limit_ends_it(self, run: Run) -> None:
-        reply = Reply("", (call("view_file", path=SUITE_PATH),), "tool_calls", Usage(cost_usd=0.3))
-        refinement = run(Scripted(reply, forever=True), usd=0.5)
-        assert (refinement.ended, refinement.usage.cost_usd) == ("budget", 0.6)
-
     def test_time_past_the_limit_ends_it_before_a_reply(self, run: Run) -> None:
         assert (run(Scripted(DONE), wall_s=0.0).ended) == "time"
 

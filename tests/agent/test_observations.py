@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -169,6 +170,15 @@ def test_at_most_thirty_survivors_are_shown_and_every_function_gets_its_turn() -
     )
     assert len(re.findall(r"^M\d+ .* in second, line \d+$", printed, re.M)) == 5
     assert len(re.findall(r"^M\d+ ", printed, re.M)) == 30
+
+
+def test_every_line_of_a_function_gets_its_turn_before_a_line_shows_a_second_mutant() -> None:
+    crowded = [replace(mutant(1, "first"), id=f"c{n}") for n in range(40)]
+    survivors = [*crowded, *(mutant(n, "first") for n in range(2, 12))]
+    numbers = {each.id: number for number, each in enumerate(survivors, 1)}
+    lines = re.findall(r"in first, line (\d+)$", observations.mutants(judged(survivors), numbers), re.M)
+    assert sorted(set(lines), key=int) == [str(n) for n in range(1, 12)]
+    assert lines.count("1") == 20
 
 
 def test_a_mutant_outside_of_functions_is_in_the_module() -> None:

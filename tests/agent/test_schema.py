@@ -99,7 +99,7 @@ def test_a_call_runs_the_function_with_defaults_filled_in(shouting: Tool) -> Non
         ),
         (
             '{"reflection": "", "text": "a", "volume": 11}',
-            "wrong arguments for shout: there is no argument `volume`",
+            "wrong arguments for shout: there is no argument `volume`; it takes `reflection`, `text`, ",
         ),
     ],
 )
@@ -107,6 +107,16 @@ def test_a_wrong_call_is_told_exactly(shouting: Tool, arguments: str, sentence: 
     with pytest.raises(ToolError) as caught:
         shouting.check(arguments)
     assert str(caught.value).startswith(sentence)
+
+
+def test_a_fault_in_json_is_quoted_with_what_stands_around_it(shouting: Tool) -> None:
+    with pytest.raises(ToolError) as caught:
+        shouting.check('{"reflection": "so", "text": "say "hello" to them"}')
+    assert str(caught.value).endswith('(char 35), near `lection": "so", "text": "say "hello" to them"}`')
+
+
+def test_line_breaks_in_strings_need_not_be_escaped(shouting: Tool) -> None:
+    assert shouting.check('{"reflection": "", "text": "a\n\tb"}')["text"] == "a\n\tb"
 
 
 def test_json_nested_past_all_bounds_is_an_error_of_the_call(shouting: Tool) -> None:

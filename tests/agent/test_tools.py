@@ -187,7 +187,15 @@ class TestEditing:
         )
         old = "  assert  discount(10, 3) == 4"
         assert refused(bench, "edit_file", path=SUITE_PATH, old=old, new="x") == (
-            "the text does not occur in tests/test_prices.py; lines 7-7 differ from it only in white space"
+            "the text does not occur in tests/test_prices.py; line 7 differs from it only in white space"
+        )
+
+    def test_a_text_that_differs_in_white_space_within_its_lines_is_refused_with_its_place(
+        self, bench: Workbench
+    ) -> None:
+        old = "discount(10,3)==4\n\ndef test_a_negative_rate"
+        assert refused(bench, "edit_file", path=SUITE_PATH, old=old, new="x") == (
+            "the text does not occur in tests/test_prices.py; lines 7-10 differ from it only in white space"
         )
 
     def test_an_empty_text_cannot_be_replaced(self, bench: Workbench) -> None:
@@ -213,7 +221,31 @@ class TestEditing:
 
     def test_lines_after_the_end_are_refused_with_the_length(self, bench: Workbench) -> None:
         assert refused(bench, "insert_lines", path=SUITE_PATH, after=13, text="x") == (
-            "`after` is 13, but tests/test_prices.py has 12 lines"
+            "`after` is 13, but tests/test_prices.py has 12 lines; -1 is its end"
+        )
+
+    def test_lines_are_inserted_at_the_end_without_its_number(self, bench: Workbench) -> None:
+        printed = use(bench, "insert_lines", path=SUITE_PATH, after=-1, text="# last\n")
+        assert printed.endswith("     13\t# last")
+        assert bench.suite() == f"{GOOD}# last\n"
+
+    def test_lines_are_counted_as_view_file_counts_them(self, bench: Workbench) -> None:
+        bench.write(SUITE_PATH, "A = 'a\x0cb\u2028c'\nB = 2\n")
+        use(bench, "insert_lines", path=SUITE_PATH, after=1, text="C = 3")
+        assert bench.suite() == "A = 'a\x0cb\u2028c'\nC = 3\nB = 2\n"
+
+    def test_of_a_long_insertion_both_ends_are_shown(self, bench: Workbench) -> None:
+        text = "".join(f"ROW_{number} = {number}\n" for number in range(1, 41))
+        assert use(bench, "insert_lines", path=SUITE_PATH, after=0, text=text) == (
+            "      1\tROW_1 = 1\n"
+            "      2\tROW_2 = 2\n"
+            "      3\tROW_3 = 3\n"
+            "... 34 more lines as they were given\n"
+            "     38\tROW_38 = 38\n"
+            "     39\tROW_39 = 39\n"
+            "     40\tROW_40 = 40\n"
+            "     41\timport pytest\n"
+            "     42\t"
         )
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from bot import changes
 from bot.domain import Change
-from bot.errors import RepositoryError, TestforgeError
+from bot.errors import InconclusiveError, RepositoryError
 
 
 def files(directory: Path) -> set[str]:
@@ -202,9 +202,9 @@ def test_a_place_that_cannot_be_written_is_told(repo, tmp_path):
     head = repo.commit({"a.py": ""})
     (tmp_path / "file").write_text("")
     for change in (of(repo), of(repo, head=head)):
-        with pytest.raises(TestforgeError, match=r"could not be copied .* TMPDIR") as caught:
+        with pytest.raises(InconclusiveError, match=r"could not be copied .* TMPDIR") as caught:
             changes.checkout(change, tmp_path / "file")
-        assert caught.value.exit_code == 1
+        assert caught.value.exit_code == 3
 
 
 def test_a_file_that_cannot_be_read_is_left_out(repo, copy, monkeypatch):

@@ -88,6 +88,16 @@ def test_code_that_only_mentions_generation_is_tested(repo, text):
     assert repo.target().path == "made.py"
 
 
+def test_a_module_called_tests_is_one_if_it_holds_tests(repo):
+    repo.commit({"keep.txt": ""})
+    case = "from django.test import TestCase\n\n\nclass AppTest(TestCase):\n    def test_add(self):\n        pass\n"
+    repo.write(
+        {"app/tests.py": case, "templates/tests.py": "def is_odd(value):\n    return value % 2 == 1\n"}
+    )
+    assert repo.reasons() == {"app/tests.py": "is a test itself"}
+    assert repo.target().path == "templates/tests.py"
+
+
 def test_a_file_of_data_is_not_read(repo):
     repo.commit({"keep.txt": ""})
     repo.write({"table.py": "ROWS = [\n" + "    1234567,\n" * 200_000 + "]\n"})

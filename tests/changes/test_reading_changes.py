@@ -116,8 +116,9 @@ def test_a_deleted_file_is_skipped(repo):
 def test_a_file_removed_from_the_index_only_is_still_compared_with_its_base(repo):
     repo.commit({"add.py": ADD})
     repo.git("rm", "-q", "--cached", "add.py")
-    repo.write({"add.py": ADD.replace("a + b", "b + a")})
-    assert repo.target().changed_lines == {2}
+    repo.write({"add.py": ADD + LONG})  # too unlike to be taken for a rename
+    target = repo.target()
+    assert (target.base_source, min(target.changed_lines)) == (ADD, 3)
 
 
 def test_files_in_conflict_are_read_once(repo):

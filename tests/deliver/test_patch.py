@@ -193,6 +193,17 @@ def test_files_that_are_no_tests_are_refused(root, path):
         patch.apply(proposing(Suite(path, "x = 1\n")), root)
 
 
+def test_tests_may_be_named_as_the_repository_names_them(root):
+    suite = Suite("checks/check_mod.py", "def test_add():\n    assert 1 + 1 == 2\n")
+    assert patch.apply(proposing(suite), root) == ("checks/check_mod.py",)
+
+
+def test_the_file_under_test_is_refused_whatever_it_holds(root):
+    suite = Suite("src/parcel/quotes.py", "def test_add():\n    assert 1 + 1 == 2\n")
+    with pytest.raises(UsageError, match="is no test file"):
+        patch.apply(proposing(suite), root)
+
+
 def test_links_are_not_followed(root, tmp_path):
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside/test_a.py").write_text("kept\n")

@@ -179,9 +179,12 @@ def test_a_test_that_ends_the_interpreter_is_an_error_and_the_others_still_run(o
         "test_interrupts": "error",
         "test_last": "passed",
     }
-    assert {result.message for result in run.results if result.outcome is Outcome.ERROR} == {
-        "exited the interpreter"
-    }
+    assert [result.message for result in run.results if result.outcome is Outcome.ERROR] == [
+        "exited the interpreter: the process exited with code 0",
+        "exited the interpreter: the process was killed by signal 9",
+        "exited the interpreter: Exit: enough",
+        "exited the interpreter: KeyboardInterrupt",
+    ]
     assert run.results[1].function == "test_exits"
     assert run.crash == ""
 
@@ -287,6 +290,16 @@ def test_a_test_that_breaks_pytests_capture_spoils_no_other(open_box: OpenBox, h
     run = run_file(open_box, f"import os, sys\ndef test_a(): {harm}\ndef test_b(): print('b')\n")
 
     assert outcomes(run) == {"test_a": "failed", "test_b": "passed"}
+
+
+def test_a_runner_that_is_killed_does_not_pass_for_a_run_that_ended(open_box: OpenBox) -> None:
+    run = run_file(
+        open_box,
+        "import os\ndef test_a(): pass\ndef test_b(): os.kill(os.getppid(), 9)\ndef test_c(): pass\n",
+    )
+
+    assert outcomes(run).get("test_a") == "passed"
+    assert run.crash.startswith("the test runner exited with")
 
 
 def test_an_order_seed_shuffles_the_same_way_each_time(open_box: OpenBox) -> None:

@@ -31,6 +31,7 @@ TOOLS = (
         },
     },
 )
+HANGS_UP = -1
 USER = {"role": "user", "content": "Write tests."}
 
 
@@ -48,6 +49,8 @@ class Server:
                 length = int(self.headers["Content-Length"])
                 server.requests.append(json.loads(self.rfile.read(length)))
                 status, headers, body = server.answers.pop(0)
+                if status == HANGS_UP:
+                    return
                 if status == 0:
                     server.stalls.wait(20)
                     return
@@ -201,6 +204,33 @@ class TestOverHttp:
         server.answer(500, failure("oops"))
         server.answer(200, completion("fine"))
         assert remote(server).complete([USER]).text == "fine"
+
+    def test_a_server_that_hangs_up_is_tried_again(self, server: Server) -> None:
+        for _ in range(3):
+            server.answer(HANGS_UP, "")
+        server.answer(200, completion("back"))
+        assert remote(server).complete([USER]).text == "back"
+
+    def test_a_server_that_is_not_there_is_told_to_be_out_of_reach(self, server: Server) -> None:
+        model = remote(server)
+        server.close()
+        with pytest.raises(ModelError, match="The provider of openai/gpt-4o cannot be reached; check"):
+            model.complete([USER])
+
+    def test_a_request_that_is_too_long_is_told_as_such(self, server: Server) -> None:
+        body = {
+            "message": "This model's maximum context length is 8192 tokens.",
+            "code": "context_length_exceeded",
+        }
+        server.answer(400, {"error": {**body, "type": "invalid_request_error"}})
+        with pytest.raises(ModelError, match="is longer than the model openai/gpt-4o can read"):
+            remote(server).complete([USER])
+
+    def test_what_a_server_says_is_told_without_the_names_of_exceptions(self, server: Server) -> None:
+        server.answer(400, failure("the engine\n is down"))
+        with pytest.raises(ModelError) as caught:
+            remote(server).complete([USER])
+        assert caught.value.message == "The model openai/gpt-4o gave no reply: the engine is down"
 
     def test_a_refused_key_is_told_without_the_key(self, server: Server) -> None:
         server.answer(401, failure("Incorrect API key provided: sk-for-a-test"))

@@ -64,6 +64,16 @@ def test_arguments_that_are_no_object_go_back_as_an_empty_one(broken: str) -> No
     assert message["tool_calls"][0]["function"] == {"name": "f", "arguments": "{}"}
 
 
+def test_unescaped_line_breaks_go_back_escaped() -> None:
+    message = assistant_message(Reply("", (ToolCall("1", "f", '{"a": "b\nc"}'),), "tool_calls"))
+    assert message["tool_calls"][0]["function"]["arguments"] == '{"a": "b\\nc"}'
+
+
+def test_numbers_that_json_does_not_have_go_back_as_an_empty_object() -> None:
+    message = assistant_message(Reply("", (ToolCall("1", "f", '{"a": NaN}'),), "tool_calls"))
+    assert message["tool_calls"][0]["function"]["arguments"] == "{}"
+
+
 def test_valid_arguments_and_ids_go_back_as_they_were() -> None:
     message = assistant_message(Reply("so", (ToolCall("a/b=", "f", '{"x":  1}'),), "tool_calls"))
     assert message == {

@@ -18,6 +18,11 @@ from bot.sandbox.process import ProcessSandbox, ProcessSandboxes
 Opener = Callable[..., ProcessSandbox]
 
 
+def prefix(box: ProcessSandbox) -> Path:
+    """Return the directory of the virtual environment that a box runs."""
+    return Path(box.interpreter.command).parent.parent
+
+
 def test_a_command_runs_in_the_copy_of_the_tree(box_of: Opener) -> None:
     box = box_of({"pkg/mod.py": "X = 7\n"})
 
@@ -25,14 +30,14 @@ def test_a_command_runs_in_the_copy_of_the_tree(box_of: Opener) -> None:
         ["python", "-c", "import pkg.mod, os, sys; print(pkg.mod.X, os.getcwd(), sys.prefix)"], timeout_s=20
     )
 
-    assert (done.exit_code, done.stdout, done.stderr) == (0, f"7 {box.tree} {sys.prefix}\n", "")
+    assert (done.exit_code, done.stdout, done.stderr) == (0, f"7 {box.tree} {prefix(box)}\n", "")
 
 
 @pytest.mark.parametrize("name", ["python", "python3"])
 def test_python_on_the_path_is_the_interpreter_with_its_packages(box: ProcessSandbox, name: str) -> None:
     done = box.run([name, "-c", "import sys, pytest, coverage; print(sys.prefix)"], timeout_s=20)
 
-    assert done.stdout == f"{sys.prefix}\n"
+    assert done.stdout == f"{prefix(box)}\n"
 
 
 def test_python_outside_a_virtual_environment_is_found_too(walls: bool, tmp_path: Path) -> None:
@@ -69,7 +74,7 @@ def test_the_environment_is_clean_and_fixed(box: ProcessSandbox, monkeypatch: py
 
     names = dict(line.split("=", 1) for line in done.stdout.splitlines())
     names.pop("PWD", None)
-    assert names.pop("PATH").split(os.pathsep)[0] == str(Path(sys.executable).parent)
+    assert names.pop("PATH").split(os.pathsep)[0] == f"{prefix(box)}/bin"
     assert names == {
         "HOME": f"{box.scratch}/home",
         "TMPDIR": f"{box.scratch}/tmp",
@@ -212,7 +217,7 @@ class TestWalls:
         assert "shadow" in done.stderr
 
     def test_the_interpreter_cannot_be_written_to(self, box: ProcessSandbox) -> None:
-        done = box.run(["touch", f"{sys.prefix}/x"], timeout_s=20)
+        done = box.run(["touch", f"{prefix(box)}/x"], timeout_s=20)
 
         assert "Read-only file system" in done.stderr
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 SEARCHED_BYTES = 1024 * 1024
 CONTEXT_LINES = 2
+ECHOED_LINES = 12
 PLACES = 10
 
 
@@ -93,22 +94,22 @@ def edit_file(bench: Workbench, path: str, old: str, new: str) -> str:
 
 
 def insert_lines(bench: Workbench, path: str, after: int, text: str) -> str:
-    """Insert lines after a line of a test file, and show the changed lines.
+    """Insert lines after a line of a test file or at its end, and show the changed lines, the middle of long texts left out.
 
     Args:
         path: The file, relative to the repository's root.
-        after: The number of the line after which to insert; 0 for the beginning of the file.
+        after: The number of the line after which to insert; 0 for the beginning of the file, -1 for its end.
         text: The lines to insert.
     """
-    lines = _text(bench, path).splitlines(keepends=True)
-    if not 0 <= after <= len(lines):
-        raise ToolError(f"`after` is {after}, but {path} has {len(lines)} lines")
-    if after and not lines[after - 1].endswith("\n"):
-        lines[after - 1] += "\n"
-    inserted = text if text.endswith("\n") else text + "\n"
-    changed = "".join([*lines[:after], inserted, *lines[after:]])
+    before = _text(bench, path)
+    lines = before.removesuffix("\n").split("\n") if before else []
+    if not -1 <= after <= len(lines):
+        raise ToolError(f"`after` is {after}, but {path} has {len(lines)} lines; -1 is its end")
+    place = len(lines) if after == -1 else after
+    inserted = text.removesuffix("\n").split("\n")
+    changed = "\n".join([*lines[:place], *inserted, *lines[place:]]) + "\n"
     _change(bench, path, changed)
-    return _around(changed, after + 1, after + inserted.count("\n"))
+    return _around(changed, place + 1, place + len(inserted))
 
 
 def _is_named(path: str, query: str) -> bool:
@@ -172,20 +173,32 @@ def _places(text: str, part: str) -> list[int]:
 
 
 def _nearest(text: str, old: str) -> str:
-    """Say where lines stand that differ from `old` only in white space, or where its first line stands."""
-    lines = [" ".join(line.split()) for line in text.split("\n")]
-    wanted = [" ".join(line.split()) for line in old.strip("\n").split("\n")]
-    for start in range(len(lines) - len(wanted) + 1):
-        if lines[start : start + len(wanted)] == wanted:
-            return f"; lines {start + 1}-{start + len(wanted)} differ from it only in white space"
-    if wanted[0] and wanted[0] in lines:
-        return f"; its first line stands at line {lines.index(wanted[0]) + 1}, but what follows differs"
+    """Say where a text stands that differs from `old` only in white space, or where its first line stands."""
+    marks = [
+        (mark, number) for number, line in enumerate(text.split("\n"), 1) for mark in "".join(line.split())
+    ]
+    wanted = "".join(old.split())
+    start = "".join(mark for mark, _ in marks).find(wanted)
+    if wanted and start >= 0:
+        first, last = marks[start][1], marks[start + len(wanted) - 1][1]
+        which = f"line {first} differs" if first == last else f"lines {first}-{last} differ"
+        return f"; {which} from it only in white space"
+    lines = [line.strip() for line in text.split("\n")]
+    head = old.strip().split("\n")[0].strip()
+    if head and head in lines:
+        return f"; its first line stands at line {lines.index(head) + 1}, but what follows differs"
     return ""
 
 
 def _around(text: str, first: int, last: int) -> str:
-    """Show changed lines with a few around them."""
-    return observations.numbered(text, max(1, first - CONTEXT_LINES), last + CONTEXT_LINES)
+    """Show changed lines with a few around them; of many only both ends, for the model has just written them."""
+    start, stop = max(1, first - CONTEXT_LINES), last + CONTEXT_LINES
+    if last - first < ECHOED_LINES:
+        return observations.numbered(text, start, stop)
+    shown = ECHOED_LINES // 4
+    head = observations.numbered(text, start, first + shown - 1)
+    tail = observations.numbered(text, last - shown + 1, stop)
+    return f"{head}\n... {last - first + 1 - 2 * shown} more lines as they were given\n{tail}"
 
 
 def _is_directory(bench: Workbench, path: str) -> bool:

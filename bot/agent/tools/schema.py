@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from bot.models import ToolSchema
+from bot.models.wire import read_arguments
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from bot.agent.workbench import Workbench
 
 REFLECTION = "What the last output showed, and what this call is to bring. Two or three sentences."
+
+QUOTED = 30
+"""Characters shown on either side of a fault in a call's arguments."""
 
 
 class ToolError(Exception):
@@ -62,9 +66,11 @@ class Tool:
         from pydantic import ValidationError
 
         try:
-            given = json.loads(arguments or "{}")
+            given = read_arguments(arguments)
         except (ValueError, RecursionError) as problem:
-            raise ToolError(f"the arguments of {self.name} are not valid JSON: {problem}") from None
+            raise ToolError(
+                f"the arguments of {self.name} are not valid JSON: {problem}{_near(problem)}"
+            ) from None
         if not isinstance(given, dict):
             kind = _JSON_NAMES[type(given)]
             raise ToolError(f"the arguments of {self.name} must be a JSON object, not {kind}")
@@ -72,7 +78,8 @@ class Tool:
             model = self.arguments.model_validate(given)
         except ValidationError as problem:
             faults = "; ".join(_fault(error) for error in problem.errors())
-            raise ToolError(f"wrong arguments for {self.name}: {faults}") from None
+            names = ", ".join(f"`{name}`" for name in self.arguments.model_fields)
+            raise ToolError(f"wrong arguments for {self.name}: {faults}; it takes {names}") from None
         return {name: getattr(model, name) for name in self.arguments.model_fields if name != "reflection"}
 
 
@@ -129,6 +136,14 @@ def _fault(error: Any) -> str:
         return f"there is no argument `{name}`"
     expected = error["msg"].removeprefix("Input should be ").removeprefix("a valid ")
     return f"`{name}` should be {expected}, not {json.dumps(error['input'], default=str)[:80]}"
+
+
+def _near(problem: Exception) -> str:
+    """Quote the place of a fault in JSON: history holds an empty object instead of what the model wrote."""
+    if not isinstance(problem, json.JSONDecodeError):
+        return ""
+    text = problem.doc[max(0, problem.pos - QUOTED) : problem.pos + QUOTED]
+    return f", near `{' '.join(text.split())}`"
 
 
 def _without_titles(schema: Any) -> Any:

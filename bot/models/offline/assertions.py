@@ -5,19 +5,34 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Protocol, TypeGuard
 
 from bot.models.offline.layout import WIDTH, assignment, flat, laid_out, quoted, statement, width
 from bot.models.offline.scenario import Then
 
 _SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]")
 _LONGEST_MESSAGE = 72
+_TELLING_LETTERS = 12
+_CLAUSE_END = re.compile(r"[,;:]?\s*[.^$*+?{}\[\]\\|()]+|[,;:]\s")
 _NAN = ("float('nan')", 'float("nan")', "math.nan")
 _NEGATED: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
     ast.In: ast.NotIn,
     ast.Is: ast.IsNot,
     ast.NotIn: ast.In,
     ast.IsNot: ast.Is,
+}
+
+_COMPARING: Mapping[type[ast.cmpop], str] = {
+    ast.Eq: "assertEqual",
+    ast.NotEq: "assertNotEqual",
+    ast.Lt: "assertLess",
+    ast.LtE: "assertLessEqual",
+    ast.Gt: "assertGreater",
+    ast.GtE: "assertGreaterEqual",
+    ast.In: "assertIn",
+    ast.NotIn: "assertNotIn",
+    ast.Is: "assertIs",
+    ast.IsNot: "assertIsNot",
 }
 
 
@@ -38,6 +53,10 @@ class Dialect(Protocol):
 def pattern_of(message: str, quote: str) -> str:
     """Return the expression for `match=`: plain where nothing needs escaping, `re.escape(...)` otherwise; or empty."""
     text = message.strip().partition("\n")[0]
+    if len(text) > _LONGEST_MESSAGE or _SPECIAL.search(text.rstrip(".!")):
+        first, *others = _CLAUSE_END.split(text)
+        clauses = [first, *(re.sub(r"^\S+\s+", "", other) for other in others)]
+        text = next((clause for clause in map(str.strip, clauses) if _is_telling(clause)), text)
     if len(text) > _LONGEST_MESSAGE:
         text = re.sub(r"\s+\S*$", "", text[:_LONGEST_MESSAGE]).rstrip(" ,:;('\"[{")
     text = text.rstrip(".!")
@@ -46,6 +65,10 @@ def pattern_of(message: str, quote: str) -> str:
     if not _SPECIAL.search(text):
         return quoted(text, quote)
     return f"re.escape({quoted(text, quote)})"
+
+
+def _is_telling(clause: str) -> bool:
+    return len(clause) <= _LONGEST_MESSAGE and len(re.findall(r"[A-Za-z]", clause)) >= _TELLING_LETTERS
 
 
 class PytestDialect:
@@ -61,9 +84,13 @@ class PytestDialect:
             return self._holds(node, then.text, indent)
         if then.kind == "value" and then.text in _NAN:
             return [" " * indent + f"assert math.isnan({flat(node, self.quote)})"]
+        if then.kind == "value" and then.text == "False" and _compares_results(node):
+            return self._compared(node.left, ast.NotEq(), node.comparators[0], indent)
         if then.kind == "value" and isinstance(node, ast.Compare) and _reads_plainly(node, then.text):
-            node = node if then.text == "True" else negated(node)
-            return laid_out(node, indent, self.quote, lead="assert ")
+            whole = node if then.text == "True" else negated(node)
+            if len(whole.ops) == 1:
+                return self._compared(whole.left, whole.ops[0], whole.comparators[0], indent)
+            return laid_out(whole, indent, self.quote, lead="assert ")
         if then.kind == "items":
             node = _called("list", node)
         right = ast.parse(then.text, mode="eval").body
@@ -126,6 +153,13 @@ class UnittestDialect:
             return [*first, *self._call("assertTrue", [what], indent)]
         if then.kind == "value" and then.text in _NAN:
             return self._call("assertTrue", [_called("math.isnan", node)], indent)
+        if (
+            then.kind == "value"
+            and then.text == "True"
+            and isinstance(node, ast.Compare)
+            and len(node.ops) == 1
+        ):
+            return self._call(_COMPARING[type(node.ops[0])], [node.left, *node.comparators], indent)
         if then.kind == "value" and then.text in ("True", "False", "None"):
             name = {"True": "assertTrue", "False": "assertFalse", "None": "assertIsNone"}[then.text]
             return self._call(name, [node], indent)
@@ -151,12 +185,17 @@ class UnittestDialect:
         return [*laid_out(node, indent, self.quote, lead="with ", trail=":"), *body]
 
 
+def _compares_results(node: ast.expr) -> TypeGuard[ast.Compare]:
+    """Whether a comparison is of what two calls gave, so that `!=` says the same as `not ==`."""
+    return isinstance(node, ast.Compare) and isinstance(node.left, ast.Call) and type(node.ops[0]) is ast.Eq
+
+
 def _reads_plainly(node: ast.Compare, outcome: str) -> bool:
     """Whether a comparison is asserted by itself; one that is false by `==` or `<` is `False`, not just nothing."""
     return outcome == "True" or (outcome == "False" and len(node.ops) == 1 and type(node.ops[0]) in _NEGATED)
 
 
-def negated(node: ast.Compare) -> ast.expr:
+def negated(node: ast.Compare) -> ast.Compare:
     """Return the opposite of a comparison by `in` or `is`."""
     return ast.Compare(node.left, [_NEGATED[type(node.ops[0])]()], node.comparators)
 

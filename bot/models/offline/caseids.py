@@ -8,6 +8,11 @@ from collections.abc import Sequence
 from bot.models.offline import words
 
 _LONG = 100
+_UNPRINTABLE = {code: f"\\x{code:02x}" for code in range(128) if not 32 <= code < 127} | {
+    ord("\t"): "\\t",
+    ord("\r"): "\\r",
+    ord("\n"): "\\n",
+}
 
 
 def case_ids(columns: Sequence[str], rows: Sequence[Sequence[str]], *, long_text: bool = False) -> list[str]:
@@ -22,13 +27,14 @@ def case_ids(columns: Sequence[str], rows: Sequence[Sequence[str]], *, long_text
     ]
     counts = Counter(plain)
     used: Counter[str] = Counter()
-    found: list[str] = []
-    for text in plain:
+    found = list(plain)
+    for place, text in enumerate(plain):
         if counts[text] == 1:
-            found.append(text)
             continue
         joint = "_" if text[-1:].isdigit() else ""
-        found.append(f"{text}{joint}{used[text]}")
+        while f"{text}{joint}{used[text]}" in found:
+            used[text] += 1
+        found[place] = f"{text}{joint}{used[text]}"
         used[text] += 1
     return found
 
@@ -39,8 +45,8 @@ def _cell_id(text: str, column: str, place: int, long_text: bool) -> str:
         return _escaped(value)
     if known and (value is None or isinstance(value, bool | int | float | complex)):
         return str(value)
-    if text.isidentifier() and not known:
-        return text
+    if not known and all(part.isidentifier() for part in text.split(".")):
+        return text.rpartition(".")[2]  # a class or a function
     if text.startswith("lambda"):
         return "<lambda>"
     return f"{column}{place}"
@@ -48,5 +54,5 @@ def _cell_id(text: str, column: str, place: int, long_text: bool) -> str:
 
 def _escaped(value: str | bytes) -> str:
     if isinstance(value, bytes):
-        return value.decode("ascii", "backslashreplace")
+        return value.decode("ascii", "backslashreplace").translate(_UNPRINTABLE)
     return value.encode("unicode_escape").decode("ascii")

@@ -73,8 +73,8 @@ class _Worker:
         last = self.steps[-1] if self.steps else None
         if book.problem:
             return self._finish(remarks.unimportable(self.task.module, book.problem))
-        if last is not None and last.refused and last.name in ("write_file", "execute_bash"):
-            return self._finish(remarks.refused(last))
+        if book.refusal is not None:
+            return self._finish(remarks.refused(book.refusal))
         if last is None and "execute_bash" in self.tools:
             return self._explore()
         if self._wants_writing():

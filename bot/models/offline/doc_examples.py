@@ -9,12 +9,11 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 
+from bot.models.offline.layout import as_function
 from bot.models.offline.outline import Entry, Outline
 from bot.models.offline.scenario import Scenario, Then
 
-_ARROW = re.compile(
-    r"^[\s*`-]*(?P<call>[\w.]+\(.*?\))`?\s*(?:->|=>|==|→|#\s*(?:=>|->|==|returns)?)\s*`?(?P<value>.+?)`?\.?$"
-)
+_ARROW = re.compile(r"`*\s*(?:->|=>|==|→|#\s*(?:=>|->|==|returns)?)\s*`*(?P<value>[^`]+?)`*\.?\s*$")
 _BUILTINS = frozenset(dir(builtins))
 _UNSTABLE = re.compile(r"0x[0-9a-f]{6,}|\.\.\.")
 
@@ -36,12 +35,13 @@ def _sessions(entry: Entry, outline: Outline) -> Iterator[Scenario]:
     imports: list[str] = []
     lost: set[str] = set()
     for example in examples:
-        text = _as_function(_unprinted(example.source.strip()))
+        text = as_function(_unprinted(example.source.strip()))
         if text.startswith(("import ", "from ")):
             imports += _stdlib(text)
             continue
         needed = _needed(given, text)
         then = None if example.options or "# doctest" in text else _outcome(example)
+        then, text = _compared(then, text)
         if then is not None and not lost & _words("\n".join([*needed, text])):
             scenario = _scenario(entry, outline, tuple(needed), text, then, imports)
             if scenario is not None:
@@ -60,18 +60,6 @@ def _unprinted(text: str) -> str:
     return found[1] if found and "," not in re.sub(r"\([^()]*\)", "", found[1]) else text
 
 
-def _as_function(text: str) -> str:
-    """Return `name = lambda x: ...` as the function that a test file would define."""
-    try:
-        body = ast.parse(text).body
-    except (SyntaxError, ValueError):
-        return text
-    if len(body) != 1 or not isinstance(body[0], ast.Assign) or not isinstance(body[0].value, ast.Lambda):
-        return text
-    name, function = ast.unparse(body[0].targets[0]), body[0].value
-    return f"def {name}({ast.unparse(function.args)}):\n    return {ast.unparse(function.body)}"
-
-
 def _outcome(example: doctest.Example) -> Then | None:
     """Return what a doctest example shows; None if it shows nothing that a test could state."""
     if example.exc_msg is not None:
@@ -83,6 +71,17 @@ def _outcome(example: doctest.Example) -> Then | None:
     if not want or _UNSTABLE.search(want):
         return None
     return _value(want)
+
+
+def _compared(then: Then | None, text: str) -> tuple[Then | None, str]:
+    """Return `f(x) == y` that is true as `f(x)` that gives `y`."""
+    if then is None or then.text != "True" or _is_statement(text):
+        return then, text
+    node = ast.parse(text, mode="eval").body
+    if not isinstance(node, ast.Compare) or not isinstance(node.left, ast.Call):
+        return then, text
+    right = _value(ast.unparse(node.comparators[0])) if type(node.ops[0]) in (ast.Eq, ast.Is) else None
+    return (right, ast.unparse(node.left)) if right is not None and len(node.ops) == 1 else (then, text)
 
 
 def _value(text: str) -> Then | None:
@@ -108,7 +107,9 @@ def _scenario(
     bound |= {a.arg for tree in trees for a in ast.walk(tree) if isinstance(a, ast.arg)}
     read = {n.id for n in named} - bound
     imported = {name for line in imports for name in re.findall(r"\w+", line.partition("import")[2])}
-    own = read & outline.names - _rebound(given)
+    own = (read & outline.names) - _rebound(given) - imported
+    if _reads_before_it_binds(given):
+        return None
     if not own or read - own - _BUILTINS - imported:
         return None
     if then.kind == "raises" and then.type in outline.names:
@@ -124,6 +125,17 @@ def _call_of(node: ast.expr, outline: Outline) -> ast.Call | None:
     """Return the outermost call of the module under test in an expression."""
     calls = (part for part in ast.walk(node) if isinstance(part, ast.Call))
     return next((call for call in calls if outline.parameters_of_call(ast.unparse(call.func))), None)
+
+
+def _reads_before_it_binds(given: Sequence[str]) -> bool:
+    """Whether a statement gives a new meaning to a name that it reads, as `inc = curry(inc)`; a test cannot say so."""
+    bound: set[str] = set()
+    for text in given:
+        stored = _stored(text) or frozenset()
+        if not text.startswith(("def ", "@")) and stored & _words(text.partition("=")[2]) - bound:
+            return True
+        bound |= stored
+    return False
 
 
 def _rebound(given: Sequence[str]) -> frozenset[str]:
@@ -147,10 +159,15 @@ def _needed(given: Sequence[str], when: str) -> list[str]:
     objects = {name for text in given if "(" in text for name in _stored(text) or ()}
     for text in reversed(given):
         stored = _stored(text) or frozenset()
-        if stored & wanted or (not stored and _words(text) & wanted & objects):
+        if stored & wanted or (not stored and _is_call(text) and _words(text) & wanted & objects):
             kept.insert(0, text)
             wanted |= _words(text)
     return kept
+
+
+def _is_call(text: str) -> bool:
+    """Whether a statement may change what it names; looking at an attribute or comparing does not."""
+    return not _is_statement(text) and isinstance(ast.parse(text, mode="eval").body, ast.Call)
 
 
 def _words(text: str) -> set[str]:
@@ -193,12 +210,13 @@ def _stdlib(text: str) -> list[str]:
 
 def _arrow(line: str, entry: Entry, outline: Outline) -> Iterator[Scenario]:
     """Yield the example of a line such as `f(2) -> 4`, where `f` is the entry itself."""
-    found = _ARROW.match(line)
-    if found is None or entry.owner or not found["call"].startswith(f"{entry.name}("):
+    start = re.search(rf"(?<![\w.]){re.escape(entry.name)}\(", line)
+    if start is None or entry.owner:
         return
-    then = _value(found["value"].strip())
-    if then is None:
-        return
-    scenario = _scenario(entry, outline, (), found["call"], then, ())
-    if scenario is not None:
-        yield scenario
+    for end in re.finditer(r"\)", line):
+        call, found = line[start.start() : end.end()], _ARROW.match(line[end.end() :])
+        then = _value(found["value"].strip()) if found else None
+        scenario = _scenario(entry, outline, (), call, then, ()) if then else None
+        if scenario is not None:
+            yield scenario
+            return

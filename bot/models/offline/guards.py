@@ -50,7 +50,7 @@ def guarded(entry: Entry, outline: Outline) -> Iterator[Scenario]:
         return
     if any(isinstance(part, ast.Yield | ast.YieldFrom) for part in ast.walk(node)):
         return
-    values = {p.name: ast.literal_eval(sample(p)) for p in entry.parameters if p.required}
+    values: dict[str, Any] = {p.name: ast.literal_eval(sample(p)) for p in entry.parameters if p.required}
     for parameter in entry.parameters:
         if parameter.default:
             try:
@@ -58,11 +58,13 @@ def guarded(entry: Entry, outline: Outline) -> Iterator[Scenario]:
             except (ValueError, SyntaxError):
                 return
     for name in [p.name for p in entry.parameters if p.required]:
-        for candidate in _CANDIDATES:
-            exit_ = _first_exit(node.body, {**values, name: candidate})
-            if exit_ is not None and _by_this(exit_[0], name):
-                yield from _told(entry, outline, {**values, name: candidate}, exit_[1])
-                break
+        told: set[int] = set()
+        for candidate in sorted(_CANDIDATES, key=lambda value: type(value) is not type(values[name])):
+            tried = {**values, name: candidate}
+            exit_ = _first_exit(node.body, tried)
+            if exit_ is not None and _by_this(exit_[0], name) and exit_[1].lineno not in told:
+                told.add(exit_[1].lineno)
+                yield from _told(entry, outline, tried, exit_[1])
 
 
 def _by_this(test: ast.expr, name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from bot.models.offline.layout import WIDTH
@@ -91,7 +91,20 @@ def _names_read(code: str) -> frozenset[str]:
         tree = ast.parse(code)
     except (SyntaxError, ValueError):
         return frozenset(re.findall(r"\w+", code))
-    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return frozenset(_free(tree, frozenset()))
+
+
+def _free(node: ast.AST, bound: frozenset[str]) -> Iterator[str]:
+    """Yield the names that a piece of code takes from outside of its functions' parameters."""
+    if isinstance(node, ast.Name) and node.id not in bound:
+        yield node.id
+    inner = bound
+    if isinstance(node, ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef):
+        inner |= {argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)}
+        for outer in (*node.args.defaults, *node.args.kw_defaults, *getattr(node, "decorator_list", ())):
+            yield from _free(outer, bound) if outer is not None else ()
+    for child in ast.iter_child_nodes(node):
+        yield from _free(child, inner)
 
 
 def _natural(text: str) -> list[tuple[int, int, str]]:

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 WIDTH = 88
 _STEP = 4
-_SIMPLE_POWER = (ast.Name, ast.Constant, ast.Attribute)
 
 
 def quoted(value: str | bytes, quote: str = '"') -> str:
@@ -28,6 +27,8 @@ def _escaped(character: str, quote: str, prefix: str) -> str:
         return "\\" + character if character == quote else character
     if prefix:
         return repr(character.encode("latin-1"))[2:-1]
+    if not character.isascii() and unicodedata.category(character)[0] in "MCZ":
+        return ascii(character)[1:-1]  # nobody could see it
     return repr(character)[1:-1]
 
 
@@ -53,23 +54,42 @@ def _requoted(text: str, quote: str) -> str:
         tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
     except (tokenize.TokenError, SyntaxError):
         return text
-    lines = text.splitlines(keepends=True)
     starts = [0]
-    for line in lines:
+    for line in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
     parts: list[str] = []
     done = 0
-    for token in tokens:
-        if token.type != tokenize.STRING or token.string.lstrip("uU")[:1] not in "'\"bB":
-            continue
-        begin = starts[token.start[0] - 1] + token.start[1]
-        try:
-            value = ast.literal_eval(token.string)
-        except (ValueError, SyntaxError):
-            continue
-        parts += [text[done:begin], quoted(value, quote)]
-        done = begin + len(token.string)
+    for place, token in enumerate(tokens):
+        begin, end = (starts[row - 1] + column for row, column in (token.start, token.end))
+        if token.type == tokenize.STRING:
+            written = _rewritten(token.string, quote)
+            parts += [text[done:begin], written]
+            done = end
+        elif token.string == "**" and _is_simple_power(tokens, place):
+            parts += [text[done : begin - 1], "**"]
+            done = end + 1
     return "".join(parts) + text[done:]
+
+
+def _rewritten(literal: str, quote: str) -> str:
+    """Return a string's literal in the preferred quote; one with another prefix than `b` as it is."""
+    if literal.lstrip("uU")[:1] not in "'\"bB":
+        return literal
+    try:
+        value = ast.literal_eval(literal)
+    except (ValueError, SyntaxError):
+        return literal
+    return quoted(value, quote)
+
+
+def _is_simple_power(tokens: Sequence[tokenize.TokenInfo], place: int) -> bool:
+    """Whether a `**` stands between two names or numbers, with nothing called or looked up behind it."""
+    if not 0 < place < len(tokens) - 2:
+        return False
+    simple = (tokenize.NAME, tokenize.NUMBER)
+    before, after, then = tokens[place - 1], tokens[place + 1], tokens[place + 2]
+    spaced = tokens[place].start[1] > before.end[1]
+    return spaced and before.type in simple and after.type in simple and then.string not in ("(", "[", ".")
 
 
 def canonical(text: str, quote: str = '"') -> str:
@@ -162,6 +182,8 @@ def statement(text: str, indent: int, quote: str = '"') -> list[str]:
     lines: list[str] = []
     for node in tree:
         lines += _laid_out_statement(node, indent, quote)
+    if indent and isinstance(tree[-1], ast.FunctionDef | ast.ClassDef):
+        lines.append("")
     return lines
 
 
@@ -173,3 +195,15 @@ def _laid_out_statement(node: ast.stmt, indent: int, quote: str) -> list[str]:
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
         return assignment(flat(node.targets[0], quote), node.value, indent, quote)
     return [" " * indent + line if line.strip() else "" for line in flat(node, quote).splitlines()]
+
+
+def as_function(text: str) -> str:
+    """Return `name = lambda x: ...` as the function that a test file would define."""
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError):
+        return text
+    if len(body) != 1 or not isinstance(body[0], ast.Assign) or not isinstance(body[0].value, ast.Lambda):
+        return text
+    name, function = ast.unparse(body[0].targets[0]), body[0].value
+    return f"def {name}({ast.unparse(function.args)}):\n    return {ast.unparse(function.body)}"

@@ -48,20 +48,26 @@ def _candidates(table: Table, outline: Outline, in_class: str) -> Iterator[str]:
     first_inputs = [phrase for phrase in inputs if _is_notable(table, outline, phrase)]
     if table.then is not None and table.then.kind == "raises":
         guilty = [] if table.columns else first_inputs
-        yield from _raising(base, table, inputs, guilty, states)
+        yield from _raising(base, table, inputs, guilty, states, options)
         return
     if not table.columns:
         yield from (f"{base}_of_{phrase}" for phrase in first_inputs[:1])
-        yield from (f"{base}_{effect}" for effect in effects[:1])
+        yield from (f"{base}_{effect}" for effect in effects[:1] if not options)
     yield base
     yield from (f"{base}_{effect}" for effect in effects)
     yield from (f"{base}_of_{phrase}" for phrase in inputs)
     yield from (f"{base}_{state}" for state in states)
+    yield from (f"{base}_{effect}_{state}" for effect in effects for state in states)
     yield from (f"{base}_{effect}_for_{phrase}" for phrase in inputs for effect in effects)
     yield from (f"{base}_of_{phrase}_{state}" for phrase in inputs for state in states)
-    yield from (f"{base}_{effect}_{state}" for effect in effects for state in states)
-    yield from (f"{base}_of_{a}_and_{b}" for a in inputs for b in inputs if a != b)
-    yield from (f"{base}_{e}_for_{p}_{s}" for p in inputs for e in effects for s in states)
+    wider = [
+        *inputs,
+        *dict.fromkeys(phrase for phrase in _given_values(table) if phrase and phrase not in inputs),
+    ]
+    yield from (f"{base}_of_{phrase}" for phrase in wider)
+    yield from (f"{base}_{effect}_for_{phrase}" for phrase in wider for effect in effects)
+    yield from (f"{base}_of_{a}_and_{b}" for a in wider for b in wider if a != b)
+    yield from (f"{base}_{e}_for_{p}_{s}" for p in wider for e in effects for s in states)
 
 
 def _is_notable(table: Table, outline: Outline, phrase: str) -> bool:
@@ -74,16 +80,29 @@ def _required(table: Table, outline: Outline) -> list[tuple[str, str]]:
 
 
 def _raising(
-    base: str, table: Table, inputs: list[str], guilty: list[str], states: list[str]
+    base: str, table: Table, inputs: list[str], guilty: list[str], states: list[str], options: str
 ) -> Iterator[str]:
     then = table.then
-    error = then.type if then else ""
+    error, message = (then.type, then.message) if then else ("", "")
     raises = f"raises_{words.error_words(error)}"
-    nouns = [words.noun_for(name, "") for name, _ in _arguments(table)][:1] or ["input"]
     assigned = re.match(r"\w+\.(\w+) = ", table.when)
     if assigned and error == "AttributeError":
         yield f"{base}_cannot_be_set"
     rejecting = error.endswith(_REJECTING) or "Invalid" in error
+    blamed = _blamed(message, [name for name, _ in _arguments(table)])
+    if rejecting and blamed:
+        short = base.removesuffix(options)
+        texts = {words.snake(name): text for name, text in _arguments(table)}
+        alike = all(
+            (name, text) in s.args
+            for s in table.scenarios
+            for name, text in _arguments(table)
+            if words.snake(name) == blamed
+        )
+        special = words.notable(texts[blamed], blamed) if alike else ""
+        yield from ([f"{short}_rejects_{special}"] if special else [])
+        yield f"{short}_rejects_invalid_{blamed}"
+    nouns = [words.noun_for(name, "") for name, _ in _arguments(table)][:1] or ["input"]
     if rejecting and inputs:
         yield from (f"{base}_rejects_{phrase}" for phrase in guilty)
         yield from (f"{base}_rejects_invalid_{noun if noun != 'value' else 'input'}" for noun in nouns)
@@ -95,8 +114,18 @@ def _raising(
     yield from (f"{base}_{raises}_{state}" for state in states)
     yield from (f"{base}_{raises}_for_{phrase}_{state}" for phrase in inputs for state in states)
     yield from (f"{base}_{raises}_for_{a}_and_{b}" for a in inputs for b in inputs if a != b)
-    message = words.text_words(then.message if then else "", most=6)
-    yield from ([f"{base}_raises_{message}"] if message else [])
+    said = words.text_words(message, most=6)
+    yield from ([f"{base}_raises_{said}"] if said else [])
+
+
+def _blamed(message: str, parameters: Sequence[str]) -> str:
+    """Return the parameter that a message names first; empty if it names none."""
+    named = [
+        found
+        for name in parameters
+        if len(name) > 2 and (found := re.search(rf"\b{re.escape(name)}\b", message))
+    ]
+    return words.snake(min(named, key=lambda found: found.start())[0]) if named else ""
 
 
 def _subject(table: Table, outline: Outline, in_class: str) -> str:
@@ -143,13 +172,12 @@ def _looked_at(table: Table) -> str:
 def _options(table: Table, outline: Outline) -> str:
     """Return `_with_separator` for optional parameters that the call gives, `_without_x` for those set to False."""
     parameters = {p.name: p for p in outline.parameters_of_call(table.subject)}
-    given = [
-        (name, text)
-        for name, text in _arguments(table)
-        if name in parameters and parameters[name].default and text != parameters[name].default
-    ]
-    off = [words.snake(name) for name, text in given if text == "False"]
-    on = [words.snake(name) for name, text in given if text != "False"]
+    given: dict[str, set[str]] = {}
+    for name, text in (argument for scenario in table.scenarios for argument in scenario.args):
+        if name in parameters and parameters[name].default and text != parameters[name].default:
+            given.setdefault(name, set()).add(text)
+    off = [words.snake(name) for name, texts in given.items() if texts == {"False"}]
+    on = [words.snake(name) for name, texts in given.items() if texts != {"False"}]
     phrase = f"_with_{_joined(on)}" if on else ""
     return phrase + (f"_without_{_joined(off)}" if off else "")
 
@@ -189,7 +217,6 @@ def _all_inputs(table: Table, outline: Outline) -> Iterator[str]:
     for name in ordered:
         if len(set(by_name[name])) == 1:
             yield from words.described(by_name[name][0], name)
-    yield from _given_values(table)
 
 
 def _given_values(table: Table) -> Iterator[str]:
@@ -203,7 +230,8 @@ def _given_values(table: Table) -> Iterator[str]:
             literals = [argument for argument in call.args if not isinstance(argument, ast.Name | ast.Call)]
             for argument in literals:
                 yield from words.described(ast.unparse(argument), "")[:2]
-            yield from (words.snake(keyword.arg) for keyword in call.keywords if keyword.arg)
+            if line != table.when:
+                yield from (words.snake(keyword.arg) for keyword in call.keywords if keyword.arg)
 
 
 def _states(table: Table) -> Iterator[str]:

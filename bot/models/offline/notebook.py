@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from bot.models.offline import explore, reading, seeding, standing
 from bot.models.offline import outline as outlines
 from bot.models.offline import style as styles
+from bot.models.offline.layout import as_function, canonical
 from bot.models.offline.outline import Outline
 from bot.models.offline.reading import Assignment, Covered, Failure, Results, Step, Survivors
 from bot.models.offline.scenario import Scenario
@@ -35,6 +37,8 @@ class Notebook:
         current: The suite's text as it stands.
         written: That suite with its scenarios, if it is this model's.
         explorations: Commands run in the sandbox so far, and how many scenarios the last one showed for the first time.
+        problem: Why the module cannot be imported.
+        refusal: The last write or command, if it could not be done.
         measures: (covered lines, missing branches, killed mutants) each time they were looked at.
         repairs: Runs with failures since the last exploration.
     """
@@ -51,6 +55,7 @@ class Notebook:
     explorations: int = 0
     fresh: int = 0
     problem: str = ""
+    refusal: Step | None = None
     results: Results | None = None
     covered: Covered | None = None
     survivors: Survivors | None = None
@@ -82,6 +87,8 @@ class Notebook:
 
     def _note(self, step: Step) -> None:
         output = step.output or ""
+        if step.name in ("write_file", "execute_bash"):
+            self.refusal = step if step.refused else None
         if step.refused:
             return
         if step.name == "execute_bash":
@@ -107,7 +114,8 @@ class Notebook:
             self._measured()
 
     def _add(self, found: Iterable[Scenario]) -> None:
-        for scenario in found:
+        for each in found:
+            scenario = replace(each, given=tuple(map(as_function, each.given)))
             key = _key(scenario)
             known = self.scenarios.get(key)
             if known is None or (known.documented and _agree(known, scenario)):
@@ -177,8 +185,9 @@ class Notebook:
         return bool(keys - self.contradicted) or any("::" not in failure.id for failure in failures)
 
 
+@lru_cache(maxsize=4096)
 def _key(scenario: Scenario) -> Key:
-    return scenario.given, scenario.when
+    return tuple(canonical(text) for text in scenario.given), canonical(scenario.when)
 
 
 def _agree(one: Scenario, other: Scenario) -> bool:

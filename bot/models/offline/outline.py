@@ -69,6 +69,20 @@ class Outline:
         """Return the entry of this qualified name."""
         return next((entry for entry in self.entries if entry.qualname == qualname), None)
 
+    def root(self, name: str) -> str:
+        """Return the class of this module that a class goes back to by its first bases; itself if it has none here."""
+        seen = {name}
+        while True:
+            entry = self.find(name)
+            bases = entry.node.bases if entry and isinstance(entry.node, ast.ClassDef) else []
+            above = next(
+                (text for text in map(ast.unparse, bases) if self.find(text) and text not in seen), None
+            )
+            if above is None:
+                return name
+            seen.add(above)
+            name = above
+
     def order(self, qualname: str) -> tuple[int, str]:
         """Return a sort key: the place in the source of an entry, of its class, or behind all."""
         for wanted in (qualname, qualname.rpartition(".")[0]):

@@ -23,7 +23,8 @@ _BY_NAME = (
         "3",
     ),
     (r"seq|items|values|elements|iterable|numbers", "[1, 2, 3]"),
-    (r"name|text|string|word|title|label|message|path|key|prefix|suffix|s$", '"text"'),
+    (r"name|text|string|word|title|label|message|path|key|prefix|suffix|^s$", '"text"'),
+    (r"[a-z]{2}s$", "[1, 2, 3]"),
     (r"^(is|has|should|allow|use)_", "True"),
 )
 

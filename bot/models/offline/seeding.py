@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import keyword
 from collections.abc import Iterable, Iterator
 
 from bot.models.offline import outline as outlines
@@ -13,9 +15,11 @@ from bot.models.offline.outline import Entry, Outline, Parameter
 from bot.models.offline.reading import Assignment
 from bot.models.offline.samples import sample
 from bot.models.offline.scenario import Check, Scenario, Then
+from bot.models.offline.words import snake
 from bot.models.offline.writing import Written, write
 
 _MOST = 60
+_RESERVED = frozenset({*dir(builtins), *keyword.kwlist})
 
 
 def suite(task: Assignment) -> Written:
@@ -87,9 +91,8 @@ def _stored_attributes(entry: Entry) -> Iterator[Scenario]:
 
 
 def _variable(entry: Entry) -> str:
-    from bot.models.offline.words import snake
-
-    return snake(entry.name)
+    name = snake(entry.name)
+    return f"new_{name}" if name == entry.name or name in _RESERVED else name
 
 
 def _stored(node: ast.ClassDef, parameters: Iterable[Parameter]) -> frozenset[str]:

@@ -8,6 +8,7 @@ from bot.models.offline.scenario import Scenario
 
 _NEW_SHAPE = 3.0
 _NEW_ROW = 1.0
+_PRIVATE = 4.0
 
 
 def worthwhile(scenarios: Iterable[Scenario], spare: int = 40) -> tuple[Scenario, ...]:
@@ -43,8 +44,14 @@ def worthwhile(scenarios: Iterable[Scenario], spare: int = 40) -> tuple[Scenario
     return tuple(chosen[place] for place in sorted(chosen))
 
 
-def _rank_of_spare(scenario: Scenario, place: int, shapes: set[object]) -> tuple[bool, int, int, int]:
-    return _shape(scenario) not in shapes, -len(scenario.kills), _length(scenario), place
+def _rank_of_spare(scenario: Scenario, place: int, shapes: set[object]) -> tuple[bool, bool, int, int, int]:
+    return (
+        is_private(scenario),
+        _shape(scenario) not in shapes,
+        -len(scenario.kills),
+        _length(scenario),
+        place,
+    )
 
 
 def evidence(scenario: Scenario) -> frozenset[object]:
@@ -54,7 +61,15 @@ def evidence(scenario: Scenario) -> frozenset[object]:
 
 def _value(scenario: Scenario, new: frozenset[object], shapes: set[object]) -> float:
     cost = _NEW_ROW if _shape(scenario) in shapes else _NEW_SHAPE
+    if is_private(scenario):
+        cost *= _PRIVATE
     return len(new) / (cost + len(scenario.given) + _length(scenario) / 80)
+
+
+def is_private(scenario: Scenario) -> bool:
+    """Whether a scenario is about a name that only the module itself should use."""
+    parts = scenario.subject.split(".")
+    return any(part.startswith("_") and not part.endswith("__") for part in parts)
 
 
 def _shape(scenario: Scenario) -> object:

@@ -11,14 +11,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from bot.models.offline import words
 from bot.models.offline.layout import canonical
 from bot.models.offline.outline import Outline
 from bot.models.offline.scenario import Check, Scenario, Then
 from bot.models.offline.selection import evidence
+from bot.models.offline.shapes import distinct, family_of, manageable, shape_of, varying
 from bot.models.offline.skeleton import Skeleton, skeleton_of
 
-MAX_COLUMNS = 4
-MAX_ROWS = 16
 _LONGEST_CELL = 400
 _RESERVED = frozenset(dir(builtins)) | {"pytest", "math", "re", "self", "request", "result", "expected"}
 
@@ -53,10 +53,10 @@ def gather(scenarios: Iterable[Scenario], outline: Outline, quote: str = '"') ->
     for scenario in scenarios:
         skeleton = skeleton_of(scenario, outline, quote)
         if skeleton is not None and _readable(skeleton):
-            groups.setdefault(_shape(skeleton), []).append(skeleton)
+            groups.setdefault(shape_of(skeleton), []).append(skeleton)
     tables: list[Table] = []
     for members in groups.values():
-        for group in _manageable(_distinct(members)):
+        for group in manageable(distinct(members)):
             tables.append(_table(group, quote))
     return tuple(sorted(tables, key=lambda table: (outline.order(table.subject), _complexity(table))))
 
@@ -88,82 +88,16 @@ def _worth(table: Table, seen: set[object]) -> tuple[bool, int, int]:
 def _readable(skeleton: Skeleton) -> bool:
     """Whether a scenario makes a test that a person would read, and that can fail."""
     then = skeleton.scenario.then
+    if then is not None and then.kind == "raises" and then.type in ("ImportError", "ModuleNotFoundError"):
+        return False  # that is about the machine
     if then is not None and then.kind == "holds" and not then.text and not re.search(r"\(|\[", skeleton.when):
         return False
     return all(len(text) <= _LONGEST_CELL for text in skeleton.texts) and len(skeleton.scenario.given) <= 12
 
 
-def _shape(skeleton: Skeleton) -> tuple[object, ...]:
-    scenario = skeleton.scenario
-    then = scenario.then
-    return (
-        scenario.subject,
-        scenario.is_statement,
-        skeleton.given,
-        skeleton.when,
-        tuple(name for name, _ in scenario.args),
-        _outcome(then),
-        tuple(
-            (text, _outcome(check.then)) for text, check in zip(skeleton.checks, scenario.checks, strict=True)
-        ),
-        skeleton.arity,
-    )
-
-
-def _outcome(then: Then | None) -> tuple[str, ...]:
-    """Tell outcomes apart that cannot be asserted in one line."""
-    if then is None:
-        return ()
-    if then.kind == "raises":
-        return ("raises", then.type, message_shape(then.message))
-    if then.kind == "holds":
-        return ("holds", then.text)
-    if then.kind == "value" and then.text in ("float('nan')", 'float("nan")', "math.nan"):
-        return ("nan",)
-    return (then.kind,)
-
-
-def _distinct(members: Sequence[Skeleton]) -> list[Skeleton]:
-    """Drop repeated scenarios, and those whose same input was seen to give two different things."""
-    seen: dict[tuple[str, ...], Skeleton | None] = {}
-    for member in members:
-        known = seen.setdefault(member.texts, member)
-        if known is not None and _results(known.scenario) != _results(member.scenario):
-            seen[member.texts] = None
-    return [member for member in seen.values() if member is not None]
-
-
-def _results(scenario: Scenario) -> tuple[object, ...]:
-    return (scenario.then, tuple(check.then for check in scenario.checks))
-
-
-def _manageable(members: Sequence[Skeleton]) -> list[list[Skeleton]]:
-    """Split a group whose table would have too many columns, by what is given, then down to single rows."""
-    if not members:
-        return []
-    if len(_varying(members)) <= MAX_COLUMNS:
-        return [list(members[start : start + MAX_ROWS]) for start in range(0, len(members), MAX_ROWS)]
-    by_given: dict[tuple[str, ...], list[Skeleton]] = {}
-    for member in members:
-        by_given.setdefault(member.scenario.given, []).append(member)
-    if len(by_given) == 1:
-        return [[member] for member in members]
-    return [part for group in by_given.values() for part in _manageable(group)]
-
-
-def _varying(members: Sequence[Skeleton]) -> list[tuple[int, ...]]:
-    """Return the columns: for each, the slots that hold the same text in every row and are not constant."""
-    columns: dict[tuple[str, ...], list[int]] = {}
-    for slot in range(members[0].arity):
-        values = tuple(member.texts[slot] for member in members)
-        if len(set(values)) > 1:
-            columns.setdefault(values, []).append(slot)
-    return [tuple(slots) for slots in columns.values()]
-
-
 def _table(members: Sequence[Skeleton], quote: str) -> Table:
     first = members[0]
-    columns = _varying(members)
+    columns = varying(members)
     names = _column_names(first, columns)
     filled = {slot: name for slots, name in zip(columns, names, strict=True) for slot in slots}
     inputs = {
@@ -189,7 +123,7 @@ def _table(members: Sequence[Skeleton], quote: str) -> Table:
         for place, check in enumerate(first.scenario.checks)
     )
     table = Table(
-        subject=first.scenario.subject,
+        subject=_common_subject(members),
         given=tuple(
             line for line in (first.fill(text, filled) for text in first.given) if not _is_void(line)
         ),
@@ -202,13 +136,26 @@ def _table(members: Sequence[Skeleton], quote: str) -> Table:
     if len(members) == 1:
         return table
     rows = list(zip(*cells.values(), strict=True))
-    order = sorted(range(len(rows)), key=lambda place: (sum(map(len, rows[place])), rows[place]))
+    order = sorted(range(len(rows)), key=lambda place: _row_rank(rows[place], first.outline))
     return replace(
         table,
         columns=tuple(cells),
         inputs=len(inputs),
         rows=tuple(rows[place] for place in order),
         scenarios=tuple(table.scenarios[place] for place in order),
+    )
+
+
+def _row_rank(row: Sequence[str], known: Outline) -> tuple[object, ...]:
+    """Sort rows from simple to complex, those over classes as the classes follow in the source."""
+    classes = [known.order(cell) for cell in row if known.find(cell)]
+    return classes, sum(len(cell) for cell in row if not known.find(cell)), tuple(row)
+
+
+def _common_subject(members: Sequence[Skeleton]) -> str:
+    subjects = {member.scenario.subject for member in members}
+    return (
+        subjects.pop() if len(subjects) == 1 else family_of(members[0].scenario.subject, members[0].outline)
     )
 
 
@@ -249,11 +196,6 @@ def _unified(
     return replace(first, text=column, type="singleton" if singletons else "")
 
 
-def message_shape(message: str) -> str:
-    """Return a message without what depends on the input: quoted parts and numbers."""
-    return re.sub(r"'[^']*'|\"[^\"]*\"|\d+", "*", message) if len(message) < 500 else message[:20]
-
-
 def common_message(messages: Sequence[str]) -> str:
     """Return what all messages share, cut at words: all, the beginning, or else the end; empty if that says little."""
     if len(set(messages)) == 1:
@@ -261,7 +203,7 @@ def common_message(messages: Sequence[str]) -> str:
     start = _common_start(messages)
     start = re.sub(r"\S*$", "", start).rstrip(" :'\"([{<-,")
     end = _common_start([message[::-1] for message in messages])[::-1]
-    end = re.sub(r"^\S*", "", end).lstrip(" :'\")]}>-,")
+    end = re.sub(r"^\S*", "", end).lstrip(" :'\")]}>-,").rstrip("'\"")
     shared = max(start, end, key=len)
     return shared if len(re.findall(r"[A-Za-z]", shared)) >= 4 else ""
 
@@ -283,8 +225,8 @@ def _column_names(skeleton: Skeleton, columns: Sequence[tuple[int, ...]]) -> lis
         wanted = wanted or skeleton.hints[slots[0]]
         free = [
             wanted,
+            f"{wanted}_{words.kind(skeleton.texts[slots[0]])}",
             f"other_{wanted}",
-            f"{wanted}_value",
             f"another_{wanted}",
             f"third_{wanted}",
             f"last_{wanted}",

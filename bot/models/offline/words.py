@@ -105,6 +105,12 @@ def evaluated(text: str) -> tuple[bool, object]:
         return True, float(("-" if negative else "") + (found[3] or found[5]))
 
 
+def kind(text: str) -> str:
+    """Return what kind of value a literal is: `text`, `number`, `list`; `value` for others."""
+    known, value = evaluated(text)
+    return _NOUNS.get(type(value), "value") if known else "value"
+
+
 def noun_for(parameter: str, value: object) -> str:
     """Return what to call a value: its parameter's name, unless that says nothing."""
     if len(parameter) > 2 and parameter not in _VAGUE and not parameter.startswith(("other_", "expected")):
@@ -123,7 +129,10 @@ def notable(text: str, parameter: str) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         return "nan" if math.isnan(value) else "infinity" if value > 0 else "negative_infinity"
     if isinstance(value, int | float):
-        return "zero" if value == 0 else f"negative_{noun}" if value < 0 else ""
+        plain = noun in ("number", "value")
+        return (
+            ("zero" if plain else f"zero_{noun}") if value == 0 else f"negative_{noun}" if value < 0 else ""
+        )
     if isinstance(value, str | bytes | list | tuple | dict) and not value:
         return f"empty_{noun}"
     if isinstance(value, str) and value.isspace():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -13,8 +13,9 @@ from bot.models.offline.assertions import Dialect, PytestDialect, UnittestDialec
 from bot.models.offline.caseids import case_ids
 from bot.models.offline.imports import Imports
 from bot.models.offline.outline import Outline
-from bot.models.offline.scenario import Scenario, Then
+from bot.models.offline.scenario import Scenario
 from bot.models.offline.setups import Setups
+from bot.models.offline.spelling import qualified, spelled
 from bot.models.offline.style import Style
 from bot.models.offline.tables import Table, affordable, gather
 
@@ -197,7 +198,7 @@ class _Writer:
     def _test(self, name: str, table: Table, setups: Setups, indent: int) -> list[str]:
         names = {name for scenario in table.scenarios for name in scenario.names}
         fixture, given = setups.remaining(table)
-        table = _spelled_table(replace(table, given=given), lambda text: self._spelled(text, names))
+        table = spelled(replace(table, given=given), lambda text: self._spelled(text, names))
         if self.style.grouping == "unittest":
             return self._unittest(name, table, indent)
         arguments = [*(["self"] if indent else []), *([fixture] if fixture else []), *table.columns]
@@ -207,15 +208,16 @@ class _Writer:
 
     def _unittest(self, name: str, table: Table, indent: int) -> list[str]:
         margin = " " * indent
-        head = [f"{margin}def {name}(self):"]
+        head = _signature(name, ["self"], indent)
         if not table.columns:
             return [*head, *self._body(table, indent + 4)]
         rows = ast.parse(f"[{', '.join(_row(row) for row in table.rows)}]", mode="eval").body
         cases = layout.laid_out(rows, indent + 4, self.style.quote, lead="cases = ")
         shown = ", ".join(f"{column}={column}" for column in table.columns[: table.inputs])
+        subtest = ast.parse(f"self.subTest({shown})", mode="eval").body
         loop = [
             f"{margin}    for {', '.join(table.columns)} in cases:",
-            f"{margin}        with self.subTest({shown}):",
+            *layout.laid_out(subtest, indent + 8, self.style.quote, lead="with ", trail=":"),
         ]
         return [*head, *cases, *loop, *self._body(table, indent + 12)]
 
@@ -228,7 +230,8 @@ class _Writer:
             for check in table.checks
             for line in self.dialect.check(check.expression, check.then, indent)
         ]
-        if len(lines) > 2 or (len(lines) > 1 and len(act) + len(after) > 3):
+        apart = len(lines) > 2 or (len(lines) > 1 and len(act) + len(after) > 3)
+        if apart and lines[-1]:
             lines.append("")
         return [*lines, *act, *after]
 
@@ -249,7 +252,7 @@ def _signature(name: str, arguments: Sequence[str], indent: int) -> list[str]:
     if len(line) <= layout.WIDTH:
         return [line]
     inner = f"{margin}    {', '.join(arguments)}"
-    if len(inner) <= layout.WIDTH:
+    if len(inner) <= layout.WIDTH and len(arguments) > 1:
         return [f"{margin}def {name}(", inner, f"{margin}):"]
     return [f"{margin}def {name}(", *(f"{margin}    {argument}," for argument in arguments), f"{margin}):"]
 
@@ -275,47 +278,3 @@ def parametrize(table: Table, indent: int, quote: str) -> list[str]:
 
 def _row(cells: Sequence[str]) -> str:
     return cells[0] if len(cells) == 1 else f"({', '.join(cells)})"
-
-
-def _spelled_table(table: Table, spell: Callable[[str], str]) -> Table:
-    then = table.then
-    if then is not None:
-        then = Then(
-            then.kind,
-            spell(then.text),
-            spell(then.type) if then.kind == "raises" else then.type,
-            then.message,
-        )
-    return replace(
-        table,
-        given=tuple(spell(text) for text in table.given),
-        when=spell(table.when),
-        then=then,
-        checks=tuple(
-            replace(
-                check,
-                expression=spell(check.expression),
-                then=replace(check.then, text=spell(check.then.text)),
-            )
-            for check in table.checks
-        ),
-        rows=tuple(tuple(spell(cell) for cell in row) for row in table.rows),
-    )
-
-
-def qualified(text: str, names: frozenset[str], alias: str) -> str:
-    """Return code in which each of the names is an attribute of `alias`."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError):
-        return text
-    lines = text.splitlines(keepends=True)
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line.encode()))
-    read = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
-    places = sorted((starts[n.lineno - 1] + n.col_offset for n in read if n.id in names), reverse=True)
-    data = text.encode()
-    for place in places:
-        data = data[:place] + f"{alias}.".encode() + data[place:]
-    return data.decode()

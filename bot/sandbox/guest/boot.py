@@ -6,23 +6,25 @@ A script does no more than `runpy.run_path(<boot.py>)["start"]("supervisor")`: t
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import json
 import os
 import sys
+from typing import NoReturn
 
 PACKAGE = "testforge_guest"
 
 
-def start(program: str) -> int:
+def start(program: str) -> NoReturn:
     """Load the guest as a package of its own name and run one program of it.
 
     Args:
         program: Name of the module whose `main` takes the job, a dict read from the JSON file `sys.argv[1]`.
 
-    Returns:
-        The exit code.
+    Its result is the exit code. This process ends here: what the repository's code has registered to run at exit,
+    and threads that it has left, do not keep it.
     """
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]
@@ -39,4 +41,10 @@ def start(program: str) -> int:
     spec.loader.exec_module(package)
     with open(sys.argv[1], encoding="utf-8") as file:
         job = json.load(file)
-    return int(importlib.import_module(f"{PACKAGE}.{program}").main(job))
+    leave = os._exit  # tests replace functions of the standard library
+    code = int(importlib.import_module(f"{PACKAGE}.{program}").main(job))
+    for stream in (sys.__stdout__, sys.__stderr__):
+        with contextlib.suppress(OSError, ValueError):  # closed
+            if stream is not None:
+                stream.flush()
+    leave(code)

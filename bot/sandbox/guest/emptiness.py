@@ -4,7 +4,7 @@ The suite is collected once. For each test a fork empties the functions it execu
 
 The job, a JSON object:
     tree, scratch     absolute paths: the repository's copy, a writable directory
-    results           the file to write: one JSON object a line, `{"id": ..., "passes": bool}`, or `{"problem": ...}`
+    results           the journal to write: `checked` events (id, passes), or a `problem` (message)
     path, module      the source file, relative to the tree, and its import path
     source            its text
     tests             `{"id": ..., "lines": executed lines of the file, "seconds": how long it took}` each

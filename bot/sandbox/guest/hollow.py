@@ -2,8 +2,7 @@
 
 import os
 import runpy
-import sys
 
 if __name__ == "__main__":
     boot = runpy.run_path(os.path.join(os.path.dirname(os.path.abspath(__file__)), "boot.py"))
-    sys.exit(boot["start"]("emptiness"))
+    boot["start"]("emptiness")

@@ -10,6 +10,7 @@ Events, by `event`:
     cover          context, path, lines, branches: executed in a context: "" imports, "test ID", "fixture KEY"
     uses           id, contexts: fixtures whose lines belong to a test as well
     problem        message: pytest could not start, or failed by itself
+    checked        id, passes: whether a test passes with the functions that it executes emptied (`emptiness.py`)
     crash          message: why tests are missing from the journal; the last event
 """
 

@@ -58,7 +58,7 @@ class Recorder:
         if outcome.excinfo is not None:
             # A test file that exits while it is imported ends the session; the file stays the one that was collected.
             error = outcome.excinfo[1]
-            self._journal.write("problem", message=f"{type(error).__name__}: {error}")
+            self._journal.write("problem", message=_named(error))
             return
         ids = [self._takeover.tree_id(item.nodeid) for item in session.items]
         self._journal.write("collected", ids=ids, errors=self._takeover.errors)
@@ -95,7 +95,7 @@ class Recorder:
         if outcome.excinfo is not None:
             # pytest.exit or Ctrl-C: the session ends here, and the test stays the one that was running.
             error = outcome.excinfo[1]
-            self._journal.write("problem", message=f"{type(error).__name__}: {error}")
+            self._journal.write("problem", message=_named(error))
             return
         self._journal.write("test", id=name, **results.fold(self._reports))
         if _is_closed(sys.stdout) or _is_closed(sys.stderr):
@@ -151,6 +151,11 @@ class Recorder:
     def _cover(self, executed: list[dict[str, Any]]) -> None:
         for fields in executed:
             self._journal.write("cover", **fields)
+
+
+def _named(error: BaseException) -> str:
+    """Return an exception's type and, if it has any, its text."""
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
 def _is_closed(stream: Any) -> bool:

@@ -1,7 +1,7 @@
 """Runs a job's tests in child processes and blames a child's death or a hang on the test that was running.
 
 The job, a JSON object:
-    tree, scratch, journal   absolute paths: the repository's copy, a writable directory, the journal to write
+    tree, scratch, results   absolute paths: the repository's copy, a writable directory, the journal to write
     selection                files and node ids; empty is the repository's default collection
     cover                    source files to trace
     order_seed               a number to shuffle by, or null
@@ -99,8 +99,8 @@ class _Progress:
 
     def __init__(self, job: dict[str, Any]) -> None:
         self._job = job
-        self._journal = Journal(job["journal"])
-        self._reader = Reader(job["journal"])
+        self._journal = Journal(job["results"])
+        self._reader = Reader(job["results"])
         self.deadline = time.monotonic() + job["timeout_s"]
         self.done: set[str] = set()
         self.ignored: set[str] = set()
@@ -175,8 +175,8 @@ class _Progress:
             id=self.busy,
             outcome="timed out" if hung else "error",
             duration=0.0,
-            message=reason if hung else "exited the interpreter",
-            detail="" if hung else self._problem or reason,
+            message=reason if hung else f"exited the interpreter: {self._problem or reason}",
+            detail="",
             assertion=False,
         )
         self.done.add(self.busy)

@@ -19,11 +19,10 @@ def work(job: dict[str, Any], without: Collection[str], ignore: Collection[str])
         without: Node ids that need not or must not run.
         ignore: Test files that must not be imported.
     """
-    journal = Journal(job["journal"])
+    journal = Journal(job["results"])
     code = 70
     try:
         code = _run(job, without, ignore, journal)
-        journal.write("end", code=code)
     except BaseException as error:
         journal.write("problem", message=f"pytest failed: {type(error).__name__}: {error}")
     for stream in (sys.stdout, sys.stderr):

@@ -11,6 +11,24 @@ from .programs import Case
 _UGLY = re.compile(r"\\x|\\u|nan|inf|[^\x00-\x7f]|[0-9]{7,}")
 
 
+class Wanted:
+    """Which lines and branches are still worth a case: some, or where None is given, all."""
+
+    def __init__(self, lines: frozenset[int] | None, origins: frozenset[int] | None) -> None:
+        self.lines = lines
+        self.origins = origins
+
+    def has(self, feature: Any) -> bool:
+        """Whether a feature of a case is such a line or a branch that starts on such a line."""
+        if isinstance(feature, int):
+            return self.lines is None or feature in self.lines
+        branch = isinstance(feature, tuple) and len(feature) == 2 and isinstance(feature[1], bool)
+        return branch and (self.origins is None or feature[0] // 1000 in self.origins)
+
+
+everything = Wanted(None, None)
+
+
 def cost_of(case: Case) -> float:
     """Return how much a case asks of its reader; exceptions nobody meant, and odd texts, cost more."""
     outcome = case.outcome
@@ -37,29 +55,26 @@ def cost_of(case: Case) -> float:
 
 
 def choose(
-    cases: Sequence[Case], kills: Mapping[int, Sequence[int]], most: int, done: frozenset[Any] = frozenset()
-) -> list[int]:
-    """Return indexes of cases that together have all the evidence, the most telling first.
+    cases: Sequence[Case], kills: Mapping[int, Sequence[int]], most: int, wanted: Wanted
+) -> list[tuple[int, list[int]]]:
+    """Return indexes of cases that together have all the evidence, the most telling first, each with the numbers of
+    the faults it is credited with.
 
     Args:
         cases: All candidates with their outcomes.
         kills: By fault number, the indexes of cases that show it.
         most: Keep at most so many.
-        done: Evidence that is there already.
+        wanted: Which lines and branches count as evidence.
     """
     evidence: list[set[Any]] = [set() for _ in cases]
     for number, killers in kills.items():
         for index in killers:
             evidence[index].add(("fault", number))
     for index, case in enumerate(cases):
-        evidence[index] |= {f for f in case.features if isinstance(f, int)}
-        evidence[index] |= {
-            f for f in case.features if isinstance(f, tuple) and len(f) == 2 and isinstance(f[1], bool)
-        }
-        evidence[index] -= done
+        evidence[index].update(feature for feature in case.features if wanted.has(feature))
     costs = [cost_of(case) for case in cases]
     left = set(range(len(cases)))
-    chosen: list[int] = []
+    chosen: list[tuple[int, list[int]]] = []
     while left and len(chosen) < most:
         best, gain = -1, 0.0
         for index in sorted(left):
@@ -71,9 +86,9 @@ def choose(
                 best, gain = index, worth / costs[index]
         if best < 0:
             break
-        chosen.append(best)
         left.discard(best)
-        taken = evidence[best]
+        taken = set(evidence[best])
+        chosen.append((best, sorted(e[1] for e in taken if isinstance(e, tuple) and e[0] == "fault")))
         for index in left:
             evidence[index] -= taken
     return chosen

@@ -63,6 +63,11 @@ class Fault:
         self.number = 0
         self.reached = line
 
+    @property
+    def told(self) -> str:
+        """The fault in a few words, with its line."""
+        return self.what if " line " in self.what else f"{self.what}, line {self.line}"
+
 
 class Scope:
     """An outermost function or method: its node and the classes around it."""
@@ -119,6 +124,17 @@ def find(source: str, tree: ast.Module) -> list[Fault]:
     return found
 
 
+def places(tree: ast.Module, line: int) -> tuple[Scope | None, int]:
+    """Return the scope of a line and the first line of the innermost statement that holds it."""
+    scope: Scope | None = None
+    reached = line
+    for node, inner, _ in _walk(tree, None, (), 1):
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno):
+            reached = node.lineno
+            scope = inner
+    return scope, reached
+
+
 def _walk(
     node: Any, scope: Scope | None, classes: tuple[Any, ...], line: int
 ) -> Iterator[tuple[Any, Scope | None, int]]:
@@ -137,6 +153,14 @@ def _walk(
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and scope is None and name == "body":
                 inner = Scope(node, classes)
             place = child.lineno if isinstance(child, ast.stmt) else line
+            if isinstance(node, ast.arguments):
+                place = line  # of the function's first statement: whoever gets there may have used a default
+            elif isinstance(child, ast.arguments):
+                place = (
+                    getattr(node, "body", [child])[-1].lineno
+                    if isinstance(getattr(node, "body", None), list)
+                    else line
+                )
             yield child, inner, place
             shells = (*classes, child) if isinstance(child, ast.ClassDef) and inner is None else classes
             yield from _walk(child, inner, shells, place)

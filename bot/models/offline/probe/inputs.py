@@ -42,6 +42,7 @@ TUPLES = ["(1, 2)", "()", "(1,)", "('a', 1)", "(1, 2, 3)", "('a', 'b')"]
 DICTS = ["{'a': 1}", "{}", "{'a': 1, 'b': 2}", "{1: 'one'}", "{'a': {'b': 1}}"]
 SETS = ["{1, 2}", "set()", "{'a'}", "frozenset({1})"]
 BYTES = ["b'abc'", "b''", "b'hello world'"]
+KEYS = ["'a'", "'b'", "'c'", "1", "'missing'", "None", "(1, 2)"]
 FUNCTIONS = {
     0: ["lambda: 1", "list", "lambda: 'a'"],
     1: [
@@ -204,8 +205,22 @@ class Inputs:
         for op in self._all_ops():
             near = self.constants.get(op.subject, [])
             uses = self.uses.get(id(op.node), {})
+            if "[{0}]" in op.form and op.params:
+                op.params[0].spare = ["1:", ":2", "-1", "'missing'"]
             for param in op.params:
-                self._fill(param, near, uses.get(param.name, usage.Uses()))
+                if param.star == "**":
+                    param.pool = self._words(op, param)
+                    continue
+                told = uses.get(param.name, usage.Uses())
+                if (
+                    op.receiver
+                    and param.name in ("key", "k")
+                    and "callable" not in told.kinds
+                    and not param.annotation
+                ):
+                    param.pool = unique([*param.pool, *KEYS])
+                    continue
+                self._fill(param, near, told)
             if op.receiver and "{0}" in op.form and len(op.params) == 1 and " {0}" in op.form + " ":
                 op.params[0].pool = unique(["@" + op.receiver, *op.params[0].pool[:12]])
 
@@ -237,9 +252,30 @@ class Inputs:
         if param.default not in (None, "..."):
             pool.append(param.default or "")
         param.pool = unique(pool)
-        param.spare = [t for t in ANY if t not in param.pool]
+        wrong = [t for t in ANY if kind_of(t) not in {kind_of(p) for p in param.pool}]
+        param.spare = unique([*param.spare, *wrong])
         if param.star == "*":
             param.pool = unique([*param.pool, *ANY[:8]])
+
+    def _words(self, op: Op, param: Param) -> list[str]:
+        """Return `name=value` texts for a `**` parameter: names that the function looks up, or its class takes."""
+        names: dict[str, None] = {}
+        for node in ast.walk(op.node) if op.node is not None else ():
+            held: Any = None
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+                held, key = node.func.value, node.args[0]
+            elif isinstance(node, ast.Subscript):
+                held, key = node.value, node.slice
+            if isinstance(held, ast.Name) and held.id == param.name and isinstance(key, ast.Constant):
+                names[str(key.value)] = None
+        owner = next((o for o in self.surface.owners if o.name == op.receiver), None)
+        for maker in owner.makers[:1] if owner is not None else ():
+            names.update(dict.fromkeys(p.name for p in maker.params if not p.star))
+        texts = []
+        for name in [n for n in names if n.isidentifier()]:
+            values = self._by_name(Param(name, None, True)) or ["1", "2", "'a'", "None"]
+            texts += [f"{name}={value}" for value in values[:5]]
+        return [*param.pool, *texts, "unknown=1"]
 
     def _of_class_named(self, param: Param) -> list[str]:
         """Return the marker of a class of the module that a parameter is named after: `cache` for `Cache`."""

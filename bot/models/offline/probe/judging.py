@@ -37,13 +37,16 @@ class Judge:
         """Return, by fault number, the indexes of cases that show it (at most `KILLERS_WANTED`)."""
         order = list(wanted)
         results: dict[int, list[int]] = {}
-        for row in in_processes(order, lambda fault: self._try(fault, cases), self.runner.guard):
+        for _, row in in_processes(order, lambda fault: self._try(fault, cases), self.runner.guard):
             results[row[0]] = row[1]
         return results
 
     def _try(self, fault: Fault, cases: Sequence[Case]) -> list[Any]:
         early = self.at_import(fault)
-        reaching = [i for i, case in enumerate(cases) if early or fault.reached in case.lines]
+        reaching = [i for i, case in enumerate(cases) if fault.reached in case.lines]
+        if early:
+            near = set(reaching)
+            reaching += [i for i in range(len(cases)) if i not in near]
         most = CASES_AT_IMPORT if early else CASES_PER_FAULT
         killers: list[int] = []
         self.runner.overdue = False
@@ -60,6 +63,45 @@ class Judge:
         finally:
             undo()
         return [fault.number, killers]
+
+    def trim(self, cases: Sequence[Case], credited: Sequence[Sequence[int]]) -> None:
+        """Take off the checks without which each case still shows the faults it is credited with."""
+        todo = [i for i, case in enumerate(cases) if len(case.outcome.checks) > (case.outcome.then is None)]
+        for index, needed in zip(todo, self._needed(todo, cases, credited)):  # noqa: B905 - Python 3.9 has no strict
+            outcome = cases[index].outcome
+            if not needed and (
+                outcome.then is None or (outcome.then.kind == "holds" and not outcome.then.text)
+            ):
+                needed = [0]
+            outcome.checks = [check for place, check in enumerate(outcome.checks) if place in needed]
+
+    def _needed(
+        self, todo: list[int], cases: Sequence[Case], credited: Sequence[Sequence[int]]
+    ) -> list[list[int]]:
+        def work(index: int) -> list[int]:
+            case = cases[index]
+            full = list(case.outcome.checks)
+            needed: list[int] = []
+            for number in list(credited[index])[:30]:
+                undo = self.put_in(self.faults[number])
+                if undo is None:
+                    continue
+                try:
+                    for places in [
+                        needed,
+                        *([*needed, place] for place in range(len(full)) if place not in needed),
+                    ]:
+                        case.outcome.checks = [full[place] for place in places]
+                        if self.runner.differs(case, case.outcome, case.steps * 8 + 3000):
+                            needed = list(places)
+                            break
+                finally:
+                    undo()
+                    case.outcome.checks = full
+            return sorted(needed)
+
+        found: dict[int, list[int]] = dict(in_processes(todo, work, self.runner.guard))
+        return [found.get(place, []) for place in range(len(todo))]
 
     # ------------------------------------------------------------ swapping
 
@@ -120,8 +162,8 @@ def _nothing() -> None:
 
 def in_processes(
     items: Sequence[Any], work: Callable[[Any], Any], watch: guard.Guard, processes: int = PROCESSES
-) -> Iterator[Any]:
-    """Yield `work(item)` for every item, computed in forked processes with a fixed partition, in the items' order.
+) -> Iterator[tuple[int, Any]]:
+    """Yield each item's index with `work(item)`, computed in forked processes with a fixed partition, in the items' order.
 
     A process that dies loses the item it worked on; the others of its share go on in a new process.
     """
@@ -144,7 +186,7 @@ def in_processes(
                 again.append((rest, _start(rest, items, work, watch)))
         readers = again
     for index in sorted(results):
-        yield results[index]
+        yield index, results[index]
 
 
 def _start(

@@ -24,6 +24,7 @@ from . import (
     pursuit,
     search,
     surface,
+    survivors,
     watching,
 )
 from .loading import Woven
@@ -69,6 +70,20 @@ class Exploration:
 
     def run(self) -> None:
         """Explore and print."""
+        self._start()
+        self._grow()
+        if self.job.get("round"):
+            found, wanted = self._left_over()
+            kills, cases = self._judge(found, self.job.get("batches", 8))
+        else:
+            found, wanted = faults.find(self.woven.source, self.woven.tree), choosing.everything
+            kills, cases = self._judge(found, self.job.get("batches", 3))
+        chosen = choosing.choose(cases, kills, self.job.get("most", 150), wanted)
+        self.judge.trim([cases[i] for i, _ in chosen], [credit for _, credit in chosen])
+        stable = proving.prove([cases[i] for i, _ in chosen], self.job_path, self.job, self.runner.views)
+        self._print(stable, cases, kills, found)
+
+    def _start(self) -> None:
         self.guard.install()
         module = self.woven.load()
         self.runner = Runner(module, self.woven.tree, self.woven.path, self.record, self.guard)
@@ -79,11 +94,13 @@ class Exploration:
         for owner in self.surface.owners:
             self.runner.views[owner.cls.__name__] = owner.views
         self.search = search.Search(self.surface, self.runner, self.record, self.job["seed"])
-        self._grow()
-        kills, found, cases = self._judge()
-        chosen = choosing.choose(cases, kills, self.job.get("most", 150))
-        stable = proving.prove([cases[i] for i in chosen], self.job_path, self.job, self.runner.views)
-        self._print(stable, cases, kills, found)
+
+    def _left_over(self) -> tuple[list[faults.Fault], choosing.Wanted]:
+        """Return the faults that the tools reported as not caught, and which evidence is still wanted."""
+        found = survivors.read(self.job.get("survivors", ()), self.woven.source, self.woven.tree)
+        lines = set(self.job.get("missing_lines", ()))
+        origins = {first for first, _ in self.job.get("missing_branches", ())}
+        return found, choosing.Wanted(frozenset(lines), frozenset(origins))
 
     def _grow(self) -> None:
         harvest = examples.Harvest(self.surface)
@@ -98,10 +115,9 @@ class Exploration:
         self.search.walk_objects(self.job.get("walks", 1500))
         self.search.vary(self.job.get("variants", 12000))
 
-    def _judge(self) -> tuple[dict[int, list[int]], list[faults.Fault], list[Case]]:
+    def _judge(self, found: list[faults.Fault], batches: int) -> tuple[dict[int, list[int]], list[Case]]:
         """Judge the corpus, pursue what is left alive, and judge the cases found on the way."""
-        found = faults.find(self.woven.source, self.woven.tree)
-        judge = judging.Judge(self.woven, self.runner, found)
+        judge = self.judge = judging.Judge(self.woven, self.runner, found)
         cases = sorted(
             [*self.search.corpus, *self.search.reserved()],
             key=lambda case: (choosing.cost_of(case), case.key),
@@ -112,7 +128,7 @@ class Exploration:
         for _ in range(self.job.get("rounds", 2)):
             alive = [fault for fault in found if not kills.get(fault.number)]
             start = len(self.search.corpus)
-            chase.go(alive, self.job.get("batches", 3))
+            chase.go(alive, batches)
             new = self.search.corpus[start:]
             if not new:
                 break
@@ -120,7 +136,7 @@ class Exploration:
             for number, killers in more.items():
                 kills.setdefault(number, []).extend(len(cases) + index for index in killers)
             cases += new
-        return kills, found, cases
+        return kills, cases
 
     def _print(
         self, chosen: list[Case], cases: list[Case], kills: dict[int, list[int]], found: list[faults.Fault]
@@ -129,7 +145,7 @@ class Exploration:
         for number, killers in kills.items():
             for index in killers:
                 fault = found[number]
-                told.setdefault(id(cases[index]), []).append(f"{fault.what}, line {fault.line}")
+                told.setdefault(id(cases[index]), []).append(fault.told)
         rows = [printing.row_of(case, self.runner, told.get(id(case), [])) for case in chosen]
         printing.write(rows, self.out)
         if self.job.get("report"):

@@ -113,7 +113,7 @@ class _Walk:
         if op == "BRANCH":
             self.turn += 1
             branches = value[1]
-            return self.text(branches[(self.choice * 3 + self.turn - 1) % len(branches)])
+            return self.text(branches[(self.choice + self.turn - 1) % len(branches)])
         if op == "SUBPATTERN":
             inner = self.text(value[-1])
             if value[0] is not None:

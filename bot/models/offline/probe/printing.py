@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
-from .programs import Case
+from .programs import Arg, Case
 from .running import IMPORTS, Runner
 
 ROOM_CHARACTERS = 37_000
@@ -46,13 +46,23 @@ def row_of(case: Case, runner: Runner, told: Sequence[str]) -> dict[str, Any]:
     if imports:
         row["imports"] = sorted(imports)
     if case.when.args:
-        row["args"] = [[a.param.name if a.param else f"arg{i}", a.text] for i, a in enumerate(case.when.args)]
+        row["args"] = [_named(arg, index) for index, arg in enumerate(case.when.args)]
     if case.when.statement:
         row["is_statement"] = True
     row["lines"] = ranges(case.lines)
     if told:
         row["kills"] = list(told)[:2]
     return row
+
+
+def _named(arg: Arg, index: int) -> list[str]:
+    """Return an argument's name and text; of a `**` parameter, the keyword's."""
+    if arg.param is None:
+        return [f"arg{index}", arg.text]
+    if arg.param.star == "**":
+        name, _, text = arg.text.partition("=")
+        return [name, text]
+    return [arg.param.name, arg.text]
 
 
 def ranges(lines: Iterable[int]) -> str:

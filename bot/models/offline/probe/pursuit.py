@@ -50,10 +50,14 @@ class Pursuit:
             name = "" if fault.scope is None or self.judge.at_import(fault) else fault.scope.name
             groups.setdefault(name, []).append(fault)
         early = groups.pop("", [])
+        for fault in list(early):
+            if fault.scope is None and any(fault.reached in case.lines for case in self.search.corpus):
+                early.remove(fault)  # a default value: whoever calls the function may show it
+                groups.setdefault(f"line {fault.reached}", []).append(fault)
         units = sorted(groups.items(), key=lambda unit: (-len(unit[1]), unit[0]))
         units += [("", early[start::4]) for start in range(4) if early[start::4]]
         found = 0
-        for rows in in_processes(units, lambda unit: self._unit(unit, batches), self.runner.guard):
+        for _, rows in in_processes(units, lambda unit: self._unit(unit, batches), self.runner.guard):
             for packed, numbers in rows:
                 case = self._unpack(packed)
                 try:
@@ -115,7 +119,8 @@ class Pursuit:
         for fault in alive:
             if fault.reached not in by_line:
                 early = self.judge.at_import(fault)
-                by_line[fault.reached] = [c for c in seeds if early or fault.reached in c.lines]
+                near = [c for c in seeds if fault.reached in c.lines]
+                by_line[fault.reached] = near or (seeds if early else [])
         wanted = [line for line in sorted(by_line) if by_line[line]]
         fresh: list[Case] = []
         for turn in range(tries):

@@ -266,7 +266,7 @@ class Runner:
             case.lines = frozenset(record.hits)
             case.features = self._features(record, then, entered)
             case.steps = record.steps
-        except _LEFT as error:
+        except (MemoryError, *_LEFT) as error:
             raise InvalidCaseError(type(error).__name__) from None
         except Exception as error:
             raise InvalidCaseError(f"{type(error).__name__}: {error}") from None
@@ -309,6 +309,8 @@ class Runner:
             then = self.tell(value, space)
             space["result"] = value
             return then
+        except MemoryError:
+            raise
         except Exception as error:
             return self.tell_error(error)
 
@@ -342,7 +344,7 @@ class Runner:
             self.iterating = True
             items = _items(value)
             self.iterating = False
-            told = self.teller.text(items) if items is not None else None
+            told = self._text(items) if items is not None else None
             if told is not None:
                 return self._literal(Then("items", told, kind.__name__, value=items))
             return Then("holds", "", kind.__name__, value=value)
@@ -354,12 +356,16 @@ class Runner:
                 return Then("holds", f"result is {name}", kind.__name__, value=value)
         if kind is float and math.isnan(value):
             return Then("holds", "math.isnan(result)", "float", value=value)
-        told = self.teller.text(value)
+        told = self._text(value)
         if told is not None:
             return self._literal(
                 Then("approx" if telling.has_long_float(value) else "value", told, kind.__name__, value=value)
             )
         return Then("holds", "", kind.__name__, value=value)
+
+    def _text(self, value: Any) -> str | None:
+        with self.record.aside():
+            return self.teller.text(value)
 
     def _literal(self, then: Then) -> Then:
         try:
@@ -404,7 +410,7 @@ class Runner:
             after = self._look(text, space)
             if after is not None and (after.key != key or (case.unbound and _about(text, case.unbound))):
                 checks.append((text, after))
-        if not checks and (then is None or (then.kind == "holds" and not then.text)):
+        if not checks and then is None:
             for text in before:
                 after = self._look(text, space)
                 if after is not None:
@@ -417,7 +423,7 @@ class Runner:
             value = eval(self.code(text, "eval"), {**space, **self.space([text]), **space})
         except Exception:
             return None
-        told = self.teller.text(value)
+        told = self._text(value)
         if told is None:
             return None
         return self._literal(

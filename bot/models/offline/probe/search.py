@@ -68,11 +68,12 @@ class Search:
         case.outcome = outcome
         new = case.features - self.known
         opaque = then is not None and then.kind == "holds" and not then.text
-        if opaque and not outcome.checks and then is not None:
-            if new:
+        if opaque and then is not None:
+            if new or keep:
                 self.known |= new
                 self._follow(case, then.value)
-            return None
+            if not outcome.checks:
+                return None
         if not new and not keep:
             self._reserve(case)
             return None
@@ -114,7 +115,7 @@ class Search:
             name = bound[-1].target
             if owner.views:
                 shown = Case(case.subject, bound, Step(owner.views[0], receiver=name), case.origin)
-                shown.unbound = name
+                shown.unbound = "" if owner.views[0].startswith(("str(", "repr(")) else name
                 self.attempt(shown, keep=case.origin == "example")
         elif callable(value) and not isinstance(value, type):
             name = self._free("decorated", case)
@@ -251,7 +252,7 @@ class Search:
     def _calls(self, op: Op, budget: int, receiver: str = "") -> Iterator[Step]:
         """Yield calls of an operation: plain ones, one argument changed at a time, then pairs of options."""
         required = [p for p in op.params if p.required]
-        options = [p for p in op.params if not p.required and p.star != "**"]
+        options = [p for p in op.params if not p.required]
         made: dict[str, None] = {}
 
         def step(chosen: dict[Param, str]) -> Step:
@@ -273,6 +274,10 @@ class Search:
             for p in required:
                 if rank < len(pools[p]) and len(made) < budget * 0.5:
                     yield from fresh({**base, p: pools[p][rank]})
+        for rank in range(3):
+            for p in required:
+                if rank < len(p.spare) and len(made) < budget * 0.7:
+                    yield from fresh({**base, p: p.spare[rank]})
         for rank in range(4):
             for p in options:
                 if rank < len(pools[p]):
@@ -297,7 +302,7 @@ class Search:
         chosen = {}
         for p in op.params:
             pool = self._pool(p, 12)
-            if pool and (p.required or self.random.random() < 0.3) and p.star != "**":
+            if pool and (p.required or self.random.random() < 0.3):
                 chosen[p] = self._pick(pool)
         return Step(op.form, self._arranged(op, chosen), op, "", receiver, op.statement)
 
@@ -313,6 +318,11 @@ class Search:
                     args.append(Arg(p, chosen[p]))
                     if self.random.random() < 0.6:
                         args.append(Arg(p, self._pick(self._pool(p, 12))))
+            elif p.star == "**":
+                args.append(Arg(p, chosen[p]))
+                other = self._pick(self._pool(p, 40))
+                if self.random.random() < 0.5 and other.partition("=")[0] != chosen[p].partition("=")[0]:
+                    args.append(Arg(p, other))
             else:
                 args.append(Arg(p, chosen[p], p.keyword))
         return tuple(args)
@@ -514,6 +524,10 @@ class Search:
             " " + value,
         ]
         pool = self.runner_texts
+        swaps = [text for text in self._swaps if text in value]
+        if swaps:
+            old = max(pick(swaps), pick(swaps), key=len)
+            choices += [value.replace(old, pick(self._swaps), 1)] * 3
         if pool:
             choices.append(ast.literal_eval(pick(pool)))
             choices.append(value[:place] + ast.literal_eval(pick(pool)) + value[place:])
@@ -525,6 +539,7 @@ class Search:
         return self._strings
 
     _strings: list[str] = []  # noqa: RUF012 - set once by `learn`
+    _swaps: list[str] = []  # noqa: RUF012
 
     def learn(self, filled: inputs.Inputs) -> None:
         """Take the module's own strings as pieces for new ones."""
@@ -534,6 +549,10 @@ class Search:
                 if inputs.kind_of(text) == "str":
                     pool[text] = None
         self._strings = list(pool)[:200]
+        words = [ast.literal_eval(text) for text in self._strings]
+        self._swaps = [
+            word for word in words if 0 < len(word) <= 12 and (len(word) > 1 or not word.isalnum())
+        ][:80]
 
 
 def _varied(found: dict[str, tuple[int, frozenset[Any]]], most: int) -> list[str]:

@@ -317,17 +317,17 @@ class Surface:
         """Return expressions, `{self}` for the object, that show its state."""
         views: list[str] = []
         cls = owner.cls
-        if hasattr(cls, "keys") and hasattr(cls, "__getitem__"):
-            views.append("dict({self})")
-        elif hasattr(cls, "__iter__"):
-            views.append("list({self})")
-        elif hasattr(cls, "__len__"):
-            views.append("len({self})")
         for method, view in (("__str__", "str({self})"), ("__repr__", "repr({self})")):
             home = next((base for base in cls.__mro__ if method in vars(base)), object)
             if home.__module__ == cls.__module__:
                 views.append(view)
                 break
+        if hasattr(cls, "keys") and hasattr(cls, "__getitem__"):
+            views.insert(0, "dict({self})")
+        elif hasattr(cls, "__iter__"):
+            views.append("list({self})")
+        elif hasattr(cls, "__len__"):
+            views.append("len({self})")
         for op in owner.ops:
             if op.form.startswith("{self}.") and not op.params and "(" not in op.form and op.public:
                 views.append(op.form)

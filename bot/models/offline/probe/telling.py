@@ -57,8 +57,9 @@ class Teller:
             return repr(value)
         if isinstance(value, type):
             return self._type(value)
-        if callable(value) and getattr(self.module, getattr(value, "__name__", ""), None) is value:
-            return str(value.__name__)
+        name = str(getattr(value, "__name__", ""))
+        if callable(value) and getattr(self.module, name, None) is value:
+            return name
         return self._object(value)
 
     @staticmethod
@@ -103,12 +104,14 @@ class Teller:
         return value.__name__ if getattr(self.module, value.__name__, None) is value else None
 
     def _object(self, value: Any) -> str | None:
-        """Return the constructor call that an object's own `repr` is, if it gives an equal object.
-
-        Nothing less will do: objects that are equal may still differ in what they show.
-        """
+        """Return the constructor call that gives an equal object, for classes whose equality looks at every part."""
         kind = type(value)
-        if getattr(self.module, kind.__name__, None) is not kind or kind.__eq__ is object.__eq__:
+        structural = hasattr(kind, "__dataclass_fields__") or (
+            isinstance(value, tuple) and hasattr(kind, "_fields")
+        )
+        if not structural or getattr(self.module, kind.__name__, None) is not kind:
+            return None
+        if kind.__eq__ is object.__eq__:
             return None
         told = repr(value)
         if told.startswith(kind.__name__ + "(") and len(told) <= LONGEST and self._gives(told, value):

@@ -8,8 +8,9 @@ the code catches by accident, since it is not an `Exception`.
 from __future__ import annotations
 
 import ast
+import contextlib
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 HOOK = "__tf_line__"
@@ -52,6 +53,16 @@ class Record:
         self.marks.clear()
         self.steps = 0
         self.limit = limit
+
+    @contextlib.contextmanager
+    def aside(self) -> Iterator[None]:
+        """Keep what runs inside, such as the telling of a value, out of the record."""
+        kept = self.hits, self.marks
+        self.hits, self.marks = {}, set()
+        try:
+            yield
+        finally:
+            self.hits, self.marks = kept
 
     def line(self, number: int) -> None:
         """Hook: a statement starts."""

@@ -1,0 +1,83 @@
+"""The request and the change: what a person asked for, and what of a repository it concerns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a person asked for.
+
+    Attributes:
+        root: A directory inside the repository.
+        base: The ref the change is measured from; None for `generate`, where the whole file counts as changed.
+        head: The ref to review; None is the working tree, uncommitted changes included.
+        whole_file: For `generate`: the one source file, relative to the repository's root.
+        only: Limits the review to targets at or below these paths.
+        budget_usd: Upper limit of what model calls may cost.
+    """
+
+    root: Path
+    base: str | None = None
+    head: str | None = None
+    whole_file: str | None = None
+    only: tuple[str, ...] = ()
+    model: str = "testforge/offline"
+    sandbox: str = "auto"
+    max_iterations: int = 25
+    budget_usd: float | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function or method of a source file; `first` counts its decorators, `body` is the first statement's line."""
+
+    qualname: str
+    first: int
+    body: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One changed source file with its changed lines and the functions that hold them.
+
+    Attributes:
+        module: The dotted import path, as the repository's tests would import it.
+        source: The file's text at head, decoded, line ends as in the file.
+        base_source: Its text at base; None if it did not exist there.
+        base_path: Where it lay at base (differs from `path` after a rename); None if it did not exist.
+        functions: Functions and methods that hold a changed line, in file order.
+        whole_file: Every line counts as changed.
+    """
+
+    path: str
+    module: str
+    source: str
+    changed_lines: frozenset[int]
+    functions: tuple[Function, ...] = ()
+    base_source: str | None = None
+    base_path: str | None = None
+    whole_file: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A changed file with nothing to test, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A diff, read: `base` and `head` are commit ids, `head` None is the working tree, `base` None is no commit."""
+
+    root: Path
+    base: str | None
+    head: str | None
+    targets: tuple[Target, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
