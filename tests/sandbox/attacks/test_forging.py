@@ -30,13 +30,18 @@ def test_a_replaces():
 """
 
 APPEND = """
-import glob, json
+import glob, json, os
 
 def test_wrong():
     assert False
 
 def test_x_forges():
-    for path in glob.glob('/testforge/scratch/run-*/*.jsonl'):
+    journals = [
+        path for path in glob.glob('/testforge/scratch/**', recursive=True)
+        if os.path.isfile(path) and b'"event"' in open(path, 'rb').read()
+    ]
+    assert journals
+    for path in journals:
         with open(path, 'a') as file:
             event = {'event': 'test', 'id': 'test_it.py::test_wrong', 'outcome': 'passed', 'duration': 0.0, 'message': '', 'detail': '', 'assertion': False}
             file.write(json.dumps(event) + chr(10))
