@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -79,6 +80,8 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    # What is parsed here is a repository's or a model's, and its odd escapes are no concern of who runs this.
+    warnings.filterwarnings("ignore", category=SyntaxWarning)
     app()
 
 

@@ -12,22 +12,16 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from bot import changes, repoconfig
-from bot.agent.brief import Brief
-from bot.agent.limits import AgentLimits
-from bot.agent.loop import Refinement, refine
-from bot.agent.seed import Seed, write_seed
-from bot.agent.workbench import Workbench
+from bot import changes, repoconfig, stages
+from bot.agent.loop import Refinement
 from bot.domain import Change, MutationResult, Request, RunReport, Target, TargetReport, Usage
-from bot.errors import InconclusiveError, MeasureError, ModelError, TestforgeError, UsageError
+from bot.errors import InconclusiveError, ModelError, TestforgeError, UsageError
 from bot.measure import score as scores
-from bot.measure.importing import import_problem
-from bot.measure.mutants import MutantSet, generate
-from bot.measure.mutation import judge
+from bot.measure.deltas import coverage_deltas, mutation_delta
 from bot.models.budget import BudgetError
 from bot.sandbox.choice import choose
-from bot.select.placement import Placement, place
-from bot.select.selection import Selection, SelectionJob, select
+from bot.select.placement import place
+from bot.select.selection import Selection
 from bot.workshop import Listener, Workshop, site, stage, workshop
 
 
@@ -79,20 +73,20 @@ def cover(target: Target, shop: Workshop) -> TargetReport:
     spent = Usage()
     try:
         placement = place(changes.working_files(shop.site.tree), shop.site.read, target, shop.config)
-        mutants = _mutants(target, shop)
-        _check_import(target, placement, shop)
-        before = _before(target, mutants, shop)
-        brief = _brief(target, placement, shop)
-        seed = _seed(brief, shop)
+        mutants = stages.draw_mutants(target, shop)
+        stages.check_import(target, placement, shop)
+        before = stages.judge_existing(target, mutants, shop)
+        brief = stages.write_brief(target, placement, shop)
+        seed = stages.write_first_suite(brief, shop)
         spent += seed.usage
-        refinement = _refine(brief, seed, mutants, before, shop)
+        refinement = stages.refine_suite(brief, seed, mutants, before, shop)
         spent += refinement.usage
-        selection = _select(refinement, placement, mutants, before, target, shop)
+        selection = stages.select_tests(refinement, placement, mutants, before, target, shop)
     except InconclusiveError as error:
         return TargetReport(target, error.status, _with_detail(error), usage=spent)
     except BudgetError as error:  # a smaller target's calls may still fit into it
         return TargetReport(target, InconclusiveError.status, error.message, usage=spent)
-    return _target_report(target, spent, refinement, selection, shop)
+    return _target_report(target, spent, refinement, selection, before, shop)
 
 
 def score(
@@ -135,128 +129,29 @@ def score(
         return found
 
 
-# ---------------------------------------------------------------- the stages of one target
-
-
-def _mutants(target: Target, shop: Workshop) -> MutantSet:
-    """Return the mutants of the changed lines; none where the configuration turns them off."""
-    settings = shop.config.mutation
-    lines = None if target.whole_file else target.changed_lines
-    if not settings.enabled:
-        lines = frozenset()
-    return generate(
-        target.path, target.source, lines=lines, limit=settings.max_mutants, seed=shop.request.seed
-    )
-
-
-def _check_import(target: Target, placement: Placement, shop: Workshop) -> None:
-    """Raise InconclusiveError if no test can import the target; a green test that executes it says that one can."""
-    existing = shop.baseline.coverage(target)
-    if existing and any(existing.lines_by_test.get(test) for test in shop.baseline.green):
-        return
-    with shop.site.sandboxes.open(shop.site.tree, shop.site.interpreter) as box:
-        problem = import_problem(box, target, placement.suite_path)
-    if problem:
-        raise InconclusiveError(problem)
-
-
-def _before(target: Target, mutants: MutantSet, shop: Workshop) -> MutationResult | None:
-    """Return which mutants the existing tests kill; None where no green test of theirs reaches the target."""
-    existing = shop.baseline.coverage(target)
-    green = [test for test in shop.baseline.green if existing and test in existing.lines_by_test]
-    if not green or not mutants.mutants:
-        return None
-    with (
-        stage(shop.tell, "baseline", target.path) as say,
-        shop.site.sandboxes.open(shop.site.tree, shop.site.interpreter) as box,
-    ):
-        try:
-            found = judge(box, target, mutants, shop.baseline.run, tests=green)
-        except MeasureError as error:
-            say(f"the existing tests cannot be used to judge mutants: {error.message}")
-            return None
-        say(f"{len(found.survivors)} of {len(found.verdicts)} mutants survive the existing tests")
-        return found
-
-
-def _brief(target: Target, placement: Placement, shop: Workshop) -> Brief:
-    """Return what the model is told."""
-    existing = shop.baseline.coverage(target)
-    return Brief(
-        target,
-        placement.suite_path,
-        shop.site.interpreter.version,
-        examples=tuple((path, shop.site.read(path)) for path in placement.examples),
-        covered_lines=existing.lines(shop.baseline.green) if existing else frozenset(),
-    )
-
-
-def _seed(brief: Brief, shop: Workshop) -> Seed:
-    """Let the model write a first suite from the source alone."""
-    with stage(shop.tell, "seed", brief.target.path) as say:
-        seed = write_seed(shop.model, brief)
-        say(seed.note or f"{len(seed.code.splitlines())} lines")
-        return seed
-
-
-def _refine(
-    brief: Brief, seed: Seed, mutants: MutantSet, before: MutationResult | None, shop: Workshop
-) -> Refinement:
-    """Let the model improve the suite in a sandbox of its own."""
-    limits = AgentLimits(iterations=shop.request.max_iterations)
-    with (
-        stage(shop.tell, "refine", brief.target.path) as say,
-        shop.site.sandboxes.open(shop.site.tree, shop.site.interpreter) as box,
-    ):
-        known = {verdict.mutant.id: verdict for verdict in before.verdicts} if before else None
-        bench = Workbench(box, brief.target, brief.suite_path, mutants, shop.baseline, known)
-        refinement = refine(shop.model, brief, seed, bench, limits)
-        say(f"{refinement.iterations} iterations, ended by {refinement.ended}")
-        return refinement
-
-
-def _select(
-    refinement: Refinement,
-    placement: Placement,
-    mutants: MutantSet,
-    before: MutationResult | None,
-    target: Target,
-    shop: Workshop,
-) -> Selection | None:
-    """Keep the tests that prove something, in pristine sandboxes; None where there is no suite to choose from."""
-    if refinement.best is None:
-        return None
-    with stage(shop.tell, "select", target.path) as say:
-        job = SelectionJob(
-            sandboxes=shop.site.sandboxes,
-            tree=shop.site.tree,
-            base_tree=shop.site.base_tree,
-            interpreter=shop.site.interpreter,
-            target=target,
-            placement=placement,
-            candidate=refinement.best,
-            baseline=shop.baseline,
-            mutants=mutants,
-            seed=shop.request.seed,
-            note=say,
-            before=before,
-        )
-        selection = select(job)
-        say(f"{sum(row.kept for row in selection.ledger)} of {len(selection.ledger)} tests kept")
-        return selection
-
-
 # ---------------------------------------------------------------- reports
 
 
 def _target_report(
-    target: Target, spent: Usage, refinement: Refinement, selection: Selection | None, shop: Workshop
+    target: Target,
+    spent: Usage,
+    refinement: Refinement,
+    selection: Selection | None,
+    before: MutationResult | None,
+    shop: Workshop,
 ) -> TargetReport:
-    """Return all that was found out about one target."""
+    """Return all that was found out about one target; without a suite, what the existing tests alone reach."""
+    existing, green = shop.baseline.coverage(target), shop.baseline.green
+    unchanged = None if before is None else mutation_delta(before, before)
     report = TargetReport(
         target,
         "no-useful-tests",
-        refinement.note or "No suite that could be collected was written.",
+        _why_no_suite(refinement),
+        coverage=coverage_deltas(
+            target, existing, green, existing, green, measured=not shop.baseline.problem
+        ),
+        mutation_changed=unchanged,
+        mutation_file=unchanged if target.whole_file else None,
         red_tests=shop.baseline.red,
         iterations=refinement.iterations,
         usage=spent,
@@ -298,6 +193,17 @@ def _report(
         tuple(done),
         change.skipped,
     )
+
+
+def _why_no_suite(refinement: Refinement) -> str:
+    """Return why there is nothing to choose from: what was written, and how the model ended."""
+    what = (
+        "No test of what was written could be collected." if refinement.snapshots else "No test was written."
+    )
+    if refinement.ended == "finish" or not refinement.note:
+        return what
+    note = refinement.note.rstrip(".")
+    return f"{what} {note[:1].upper()}{note[1:]}."
 
 
 def _why_nothing(change: Change) -> str:

@@ -349,3 +349,15 @@ def test_termination_is_handled_as_an_interruption(repo):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=repo)
     assert (done.returncode, done.stderr) == (1, "testforge: Stopped before anything was found.\n")
+
+
+def test_odd_code_of_a_repository_causes_no_warnings():
+    program = """
+import atexit, sys
+from bot.cli import main
+atexit.register(lambda: compile("1 is 1", "suite", "exec"))
+sys.argv = ["testforge", "--version"]
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stderr == ""

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from bot import pipeline, workshop
-from bot.domain import Request, Usage
+from bot import pipeline, stages, workshop
+from bot.domain import Delta, Request, Usage
 from bot.errors import MeasureError, ModelError
 from bot.models import Reply
 from bot.models.budget import BudgetError
@@ -76,7 +76,13 @@ def test_what_was_spent_on_a_target_counts_even_if_it_could_not_be_judged(review
     def broken(*_):
         raise MeasureError("It broke.")
 
-    monkeypatch.setattr(pipeline, "select", broken)
+    monkeypatch.setattr(stages, "select", broken)
     report = review(SUITE, "no code at all")
     assert [target.status for target in report.targets] == ["inconclusive", "no-useful-tests"]
     assert report.usage.cost_usd == 0.5
+
+
+def test_a_target_without_a_suite_says_so_and_shows_what_the_existing_tests_reach(review):
+    report = review(SUITE, "no code at all")
+    assert report.targets[1].reason == "No test was written. The limit of 0 iterations is reached."
+    assert report.targets[1].coverage.file == Delta(0.0, 0.0)

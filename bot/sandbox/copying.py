@@ -90,15 +90,16 @@ def _reason(problem: OSError) -> str:
 
 def delete_tree(path: Path) -> None:
     """Delete a directory and all below it, also what has been made unreadable or read-only."""
-    for _ in range(MOST_PASSES):  # each pass opens what the one before stumbled over
-        shutil.rmtree(path, onerror=_open_up)
-        if not os.path.lexists(path):
-            return
 
-
-def _open_up(_: object, name: str, __: object) -> None:
-    """Make what could not be deleted, and the directory that holds it, accessible."""
-    for part in (Path(name).parent, Path(name)):
-        if not part.is_symlink():
+    def open_up(_: object, name: str, __: object) -> None:
+        """Make what could not be deleted, and the directory that holds it, accessible: nothing above `path`."""
+        for part in (Path(name).parent, Path(name)):
+            if part.is_symlink() or not part.is_relative_to(path):
+                continue
             with contextlib.suppress(OSError):
                 part.chmod(0o700)
+
+    for _ in range(MOST_PASSES):  # each pass opens what the one before stumbled over
+        if not os.path.lexists(path):
+            return
+        shutil.rmtree(path, onerror=open_up)

@@ -114,13 +114,11 @@ class ProcessSandbox:
         self.walls = walls
         self._network = network
         self._writable = tuple(writable)
+        # The finalizer exists before the directory does: an interrupt between the two leaves nothing behind.
+        self._home = Path(_temporary()).resolve() / f"{PREFIX}{os.getpid()}-{os.urandom(6).hex()}"
+        locks: list[int] = []
+        self._finalizer = weakref.finalize(self, _discard, self._home, locks, os.getpid())
         try:
-            # The finalizer exists before the directory does: an interrupt between the two leaves nothing behind.
-            self._home = (
-                Path(tempfile.gettempdir()).resolve() / f"{PREFIX}{os.getpid()}-{os.urandom(6).hex()}"
-            )
-            locks: list[int] = []
-            self._finalizer = weakref.finalize(self, _discard, self._home, locks, os.getpid())
             self._home.mkdir(mode=0o700)
             locks.append(leftovers.hold(self._home))
             for part in ("tree", "scratch", "tmp", "bin", "etc"):
@@ -281,6 +279,16 @@ class ProcessSandbox:
             etc=str(self._home / "etc"),
             network=self._network,
         )
+
+
+def _temporary() -> str:
+    """Return the directory for temporary files. Raises SandboxError if there is none that can be written."""
+    try:
+        return tempfile.gettempdir()
+    except OSError as problem:
+        raise SandboxError(
+            f"There is no directory for temporary files: {problem.strerror}. Set TMPDIR to one that can be written."
+        ) from problem
 
 
 def _stand_in(directory: Path, command: str) -> None:

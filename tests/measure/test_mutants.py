@@ -145,6 +145,33 @@ def test_an_annotation_that_nothing_evaluates_is_equivalent(source: str, equival
     assert (bool(bars), bool(others)) == (equivalent, not equivalent)
 
 
+@pytest.mark.parametrize(
+    ("header", "equivalent"),
+    [
+        ("class A(Generic[T]):", True),
+        ("class A(t.Protocol):", True),
+        ("class A(ValueError, metaclass=ABCMeta):", True),
+        ("class A(Base):", False),
+        ("class A(Generic[T], BaseModel):", False),
+        ("class A(Base, metaclass=Meta):", False),
+        ("@dataclass\nclass A:", False),
+    ],
+)
+def test_annotations_in_a_class_count_only_where_its_making_may_look_at_them(
+    header: str, equivalent: bool
+) -> None:
+    found = generate("m.py", f"from __future__ import annotations\n{header}\n    a: list[int | str] = 0\n")
+    assert bool([m for m in found.equivalent if "BitOr" in m.operator]) is equivalent
+    assert bool([m for m in found.mutants if "BitOr" in m.operator]) is not equivalent
+
+
+def test_an_overload_that_the_function_itself_follows_has_no_mutants() -> None:
+    stub = "@t.overload\ndef f(a: int, b: int = 1) -> int: ...\n"
+    real = "def f(a, b=1):\n    return a\n"
+    assert {m.first for m in generate("m.py", stub + real).mutants} == {3}
+    assert {m.first for m in generate("m.py", real + stub).mutants} > {1}
+
+
 @pytest.mark.parametrize("module", REAL, ids=lambda module: module.__name__)
 def test_a_piece_compiled_alone_says_the_same_as_the_whole_module(module: object) -> None:
     import warnings

@@ -152,3 +152,9 @@ def test_additions_fill_gaps_and_replace_nothing(source: Path, target: Path, tmp
     assert (target / "pkg" / "made.so").read_text() == "made"
     assert (target / "pkg" / "own.py").read_text() == "own"
     assert list((tmp_path / "outside").iterdir()) == []
+
+
+def test_deleting_what_is_not_there_leaves_the_directory_above_as_it_was(target: Path) -> None:
+    target.chmod(0o755)
+    delete_tree(target / "absent")
+    assert target.stat().st_mode & 0o777 == 0o755

@@ -32,6 +32,22 @@ _BLIND_DECORATORS = frozenset(
     ]
 )
 
+# Base classes, and metaclasses, that look at no annotation of the class below them.
+_BLIND_BASES = frozenset(
+    [
+        "object",
+        "Generic",
+        "Protocol",
+        "ABC",
+        "ABCMeta",
+        "Exception",
+        "ValueError",
+        "TypeError",
+        "RuntimeError",
+        "KeyError",
+    ]
+)
+
 
 def same_code(one: CodeType, other: CodeType) -> bool:
     """Whether two code objects do the same, line numbers and columns aside."""
@@ -100,10 +116,23 @@ def _blank(body: list[ast.stmt], plain: bool) -> None:
                 _blank_signature(node)
             _blank(node.body, True)
         elif isinstance(node, ast.ClassDef):
-            _blank(node.body, not (node.bases or node.keywords or node.decorator_list))
+            _blank(node.body, is_plain_class(node))
         else:
             for block in blocks(node):
                 _blank(block, plain)
+
+
+def is_plain_class(node: ast.ClassDef) -> bool:
+    """Whether nothing that makes a class looks at the annotations in it."""
+    above = [*node.bases, *(keyword.value for keyword in node.keywords)]
+    return not node.decorator_list and all(map(_is_blind_base, above))
+
+
+def _is_blind_base(base: ast.expr) -> bool:
+    if isinstance(base, ast.Subscript):
+        base = base.value
+    name = base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "")
+    return name in _BLIND_BASES
 
 
 def _blank_signature(node: Union[ast.FunctionDef, ast.AsyncFunctionDef]) -> None:

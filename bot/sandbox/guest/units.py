@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any, Optional, Union, cast
 
-from .sameness import FunctionNode, blocks, same_code, without_unevaluated_annotations
+from .sameness import FunctionNode, blocks, is_plain_class, same_code, without_unevaluated_annotations
 
 _LINE = re.compile(r"\r\n|\r|\n")
 _BLOCKS = (ast.If, ast.Try, *((ast.TryStar,) if hasattr(ast, "TryStar") else ()))
@@ -60,7 +60,7 @@ class Module:
         self.flags = _future_flags(self._tree)
         self._units: dict[tuple[int, int], Unit] = {}
         self._reference: dict[Unit, CodeType] = {}
-        self._unchecked = tuple(_type_checking_lines(self._tree))
+        self._unchecked = (*_type_checking_lines(self._tree), *_overload_lines(self._tree))
 
     def unit(self, first: int, last: int) -> Unit:
         """Return the smallest piece that holds these lines."""
@@ -123,8 +123,8 @@ class Module:
         """Whether a mutant can make no difference: its code is the original's, but for line numbers.
 
         Annotations that nothing evaluates do not count as code: with `from __future__ import annotations` those of
-        functions, of module variables, and of classes without bases and decorators. Nor does what stands under
-        `if TYPE_CHECKING:`.
+        functions, of module variables, and of classes whose making looks at none. Nor does what stands under
+        `if TYPE_CHECKING:`, or in an `@overload` that the function itself follows.
 
         Raises:
             SyntaxError: The mutant does not compile (ValueError, RecursionError, MemoryError likewise).
@@ -170,8 +170,7 @@ class Module:
             indent = self._indent(node.lineno)
             if isinstance(node, ast.ClassDef):
                 names.append(node.name)
-                plain = not node.decorator_list and not node.bases and not node.keywords
-                outer.append((node.lineno, f"{indent}class {node.name}{'' if plain else '(object)'}:"))
+                outer.append((node.lineno, f"{indent}class {node.name}{_base(node)}:"))
             else:
                 outer.append((node.lineno, f"{indent}if _:"))
             body = below
@@ -258,6 +257,26 @@ def _handler_lines(node: ast.stmt, first: int, last: int) -> Optional[tuple[int,
         if begin <= first and last <= end:
             return begin, end
     return None
+
+
+def _base(node: ast.ClassDef) -> str:
+    """Return the bases of a class's stand-in: one that may look at annotations, if the class's own may."""
+    return "" if is_plain_class(node) else "(_)"
+
+
+def _overload_lines(tree: ast.Module) -> Iterator[tuple[int, int]]:
+    """Yield the lines of overloads whose name is defined again below: what the interpreter makes of them is dropped."""
+    for body in [tree.body, *(block for node in ast.walk(tree) for block in blocks(node))]:
+        functions = [node for node in body if isinstance(node, FunctionNode)]
+        real = {node.name: node.lineno for node in functions if not _is_overload(node)}
+        for node in functions:
+            if _is_overload(node) and node.lineno < real.get(node.name, 0):
+                yield _first_line(node), cast("int", node.end_lineno)
+
+
+def _is_overload(node: Union[ast.FunctionDef, ast.AsyncFunctionDef]) -> bool:
+    names = (getattr(each, "attr", getattr(each, "id", "")) for each in node.decorator_list)
+    return "overload" in names
 
 
 def _type_checking_lines(tree: ast.Module) -> Iterator[tuple[int, int]]:

@@ -17,7 +17,7 @@ _REFUSED = (
     "time.sleep", "builtins.input", "builtins.breakpoint", "threading.", "_thread.start", "cpython.run_",
 )  # fmt: skip
 MEMORY_BYTES = 3 << 30
-_BEAT_SECONDS = 0.25
+_BEAT_SECONDS = 0.1
 _BEATS = 2
 
 

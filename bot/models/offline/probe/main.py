@@ -31,21 +31,23 @@ from .loading import Woven
 from .programs import Case
 from .running import Runner
 
+MOST_FAULTS = 1500
+
 
 def main(arguments: Sequence[str]) -> int:
     """Run the job in a file; print rows on the real stdout. Returns the exit code."""
     job = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    if "prove" in arguments[1:]:
-        out.write(json.dumps(proving.answer(job)))
-        out.flush()
-        guard.Guard.leave_time()
-        return 0
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)
     sys.setrecursionlimit(1500)
     warnings.simplefilter("ignore")
     sys.argv = [job["module"]]
+    sys.excepthook = _tell
+    if "prove" in arguments[1:]:
+        proving.answer(job, out)
+        guard.Guard.leave_time()
+        return 0
     Exploration(job, arguments[0], out).run()
     out.flush()
     guard.Guard.leave_time()
@@ -76,7 +78,7 @@ class Exploration:
             found, wanted = self._left_over()
             kills, cases = self._judge(found, self.job.get("batches", 8))
         else:
-            found, wanted = faults.find(self.woven.source, self.woven.tree), choosing.everything
+            found, wanted = self._faults(), choosing.everything
             kills, cases = self._judge(found, self.job.get("batches", 3))
         chosen = choosing.choose(cases, kills, self.job.get("most", 150), wanted)
         self.judge.trim([cases[i] for i, _ in chosen], [credit for _, credit in chosen])
@@ -88,12 +90,19 @@ class Exploration:
         module = self.woven.load()
         self.runner = Runner(module, self.woven.tree, self.woven.path, self.record, self.guard)
         sys.stdout = sys.stderr = self.runner.sink
-        sys.excepthook = _tell
         self.runner.reseeds = "random" in self.woven.source
         self.surface = surface.Surface(module, self.woven.source, self.woven.tree)
         for owner in self.surface.owners:
             self.runner.views[owner.cls.__name__] = owner.views
         self.search = search.Search(self.surface, self.runner, self.record, self.job["seed"])
+
+    def _faults(self) -> list[faults.Fault]:
+        """Return the faults to judge by: all of a module or, of a very large one, every second, third ..."""
+        found = faults.find(self.woven.source, self.woven.tree)
+        found = found[:: 1 + len(found) // MOST_FAULTS]
+        for number, fault in enumerate(found):
+            fault.number = number
+        return found
 
     def _left_over(self) -> tuple[list[faults.Fault], choosing.Wanted]:
         """Return the faults that the tools reported as not caught, and which evidence is still wanted."""

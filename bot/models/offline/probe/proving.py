@@ -14,20 +14,46 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from . import guard, watching
 from .programs import Case, Step
 from .running import InvalidCaseError, Runner
 
 _SHIFT_SECONDS = 37 * 86_400 + 12_345
-_TIMEOUT_S = 20
+_TIMEOUT_S = 60
+_RESTARTS = 4
 
 
 def prove(
     cases: Sequence[Case], job_path: str, job: dict[str, Any], views: dict[str, list[str]]
 ) -> list[Case]:
     """Return the cases that gave the same again; checks that did not are taken off."""
+    kept = []
+    again = _answers(cases, job_path, job, views)
+    for index, case in enumerate(cases):
+        row = again.get(index)
+        if row is not None and _agrees(case, row):
+            kept.append(case)
+    return kept
+
+
+def _agrees(case: Case, row: list[Any]) -> bool:
+    """Whether a case gave the same again; its checks that did not are taken off."""
+    outcome = case.outcome
+    then = list(outcome.then.key) if outcome.then is not None else None
+    if row[0] != then:
+        return False
+    same = dict(row[1])
+    before = len(outcome.checks)
+    outcome.checks = [(e, t) for e, t in outcome.checks if same.get(e) == list(t.key)]
+    return bool(outcome.checks) or not before or then is not None
+
+
+def _answers(
+    cases: Sequence[Case], job_path: str, job: dict[str, Any], views: dict[str, list[str]]
+) -> dict[int, Any]:
+    """Return what each case gave elsewhere, by index; after a case that ends the process, the others go on."""
     told = [
         {
             "given": [[s.text, s.target] for s in case.given],
@@ -37,64 +63,65 @@ def prove(
         for case in cases
     ]
     path = job_path + ".proof"
-    Path(path).write_text(json.dumps({**job, "cases": told, "views": views}), encoding="utf-8")
-    try:
-        done = subprocess.run(
-            [sys.executable, _start_file(job_path), path, "prove"],
-            env={**os.environ, "PYTHONHASHSEED": "4242"},
-            capture_output=True,
-            timeout=_TIMEOUT_S,
-            check=False,
+    order = list(range(len(cases)))
+    random.Random(11).shuffle(order)
+    answers: dict[int, Any] = {}
+    for _ in range(_RESTARTS):
+        left = [index for index in order if index not in answers]
+        if not left:
+            break
+        Path(path).write_text(
+            json.dumps({**job, "cases": told, "order": left, "views": views}), encoding="utf-8"
         )
-        again = json.loads(done.stdout or b"[]")
-    except (ValueError, subprocess.TimeoutExpired):
-        return []
-    kept = []
-    for case, row in zip(cases, again):  # noqa: B905 - Python 3.9 has no strict
-        if row is None:
-            continue
-        outcome = case.outcome
-        then = list(outcome.then.key) if outcome.then is not None else None
-        if row[0] != then:
-            continue
-        same = dict(row[1])
-        before = len(outcome.checks)
-        outcome.checks = [(e, t) for e, t in outcome.checks if same.get(e) == list(t.key)]
-        if before and not outcome.checks and then is None:
-            continue
-        kept.append(case)
-    return kept
+        before = len(answers)
+        for index, row in _run(job_path, path):
+            answers[index] = row
+        fatal = left[len(answers) - before :]
+        if fatal:
+            answers[fatal[0]] = None
+    return answers
+
+
+def _run(job_path: str, path: str) -> list[Any]:
+    command = [sys.executable, _start_file(job_path), path, "prove"]
+    env = {**os.environ, "PYTHONHASHSEED": "4242"}
+    try:
+        done = subprocess.run(command, env=env, capture_output=True, timeout=_TIMEOUT_S, check=False)
+        printed = done.stdout
+    except subprocess.TimeoutExpired as error:
+        printed = error.stdout or b""
+    lines = printed.decode("utf-8", "replace").splitlines(keepends=True)
+    return [json.loads(line) for line in lines if line.endswith("\n")]
 
 
 def _start_file(job_path: str) -> str:
     return str(Path(job_path).with_name("explore.py"))
 
 
-def answer(job: dict[str, Any]) -> list[Any]:
-    """Run a job's cases on the plain module and return what each gave, in the cases' order."""
+def answer(job: dict[str, Any], out: TextIO) -> None:
+    """Run a job's cases on the plain module and print what each gave, one line each, in the order asked for."""
     _shift_clock()
     watch = guard.Guard()
     watch.install()
     module = importlib.import_module(job["module"])
     runner = Runner(module, ast.parse(job["source"]), module.__file__ or "", watching.Record(), watch)
+    sys.stdout = sys.stderr = runner.sink
     runner.views = job["views"]
     runner.reseeds = False
-    order = list(range(len(job["cases"])))
-    random.Random(11).shuffle(order)
-    rows: list[Any] = [None] * len(order)
-    for index in order:
+    for index in job["order"]:
         told = job["cases"][index]
         given = tuple(Step(text, target="", statement=True) for text, _ in told["given"])
         for step, (_, target) in zip(given, told["given"]):  # noqa: B905 - Python 3.9 has no strict
             step.bind_as(target)
-        case = Case("", given, Step(told["when"], statement=told["statement"]))
+        row = None
         try:
-            outcome = runner.run(case)
+            outcome = runner.run(Case("", given, Step(told["when"], statement=told["statement"])))
+            then = outcome.then.key if outcome.then is not None else None
+            row = [then, [[expression, t.key] for expression, t in outcome.checks]]
         except InvalidCaseError:
-            continue
-        then = outcome.then.key if outcome.then is not None else None
-        rows[index] = [then, [[expression, t.key] for expression, t in outcome.checks]]
-    return rows
+            row = None
+        out.write(json.dumps([index, row]) + "\n")
+        out.flush()
 
 
 def _shift_clock() -> None:

@@ -16,7 +16,7 @@ from .faults import Fault
 from .judging import Judge, in_processes
 from .programs import Case, Op, Param
 from .running import InvalidCaseError, Runner
-from .search import ACCIDENTS, Search
+from .search import ACCIDENTS, OVERDUE_CASES, Search
 
 TRIES_PER_FAULT = 24
 LEAST_TRIES = 80
@@ -146,9 +146,14 @@ class Pursuit:
         return fresh
 
     def _valid(self, case: Case) -> bool:
+        overdue = self.search.overdue
+        if overdue.get(case.subject, 0) >= OVERDUE_CASES:
+            return False
         try:
             outcome = self.runner.run(case)
-        except InvalidCaseError:
+        except InvalidCaseError as error:
+            if str(error) == "OverdueError":
+                overdue[case.subject] = overdue.get(case.subject, 0) + 1
             return False
         then = outcome.then
         if outcome.leaves or outcome.lazy:

@@ -122,7 +122,7 @@ class State:
                 seen.add(id(value))
                 if type(value) in (list, dict, set) and len(value) <= 3000:
                     self.kept.append((value, value.copy()))
-                elif hasattr(value, "cache_clear"):
+                elif type(value).__name__ == "_lru_cache_wrapper":
                     self.caches.append(value.cache_clear)
         self.names = dict(vars(module))
         self.module = module

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import random
 import re
 from collections.abc import Iterator, Sequence
@@ -16,6 +17,7 @@ from .surface import Owner, Surface
 ACCIDENTS = ("TypeError", "AttributeError", "NameError", "UnboundLocalError", "RecursionError", "SyntaxError")
 _LONGEST_CASE = 280
 RESERVED_CASES = 60
+OVERDUE_CASES = 3
 
 
 class Search:
@@ -34,6 +36,7 @@ class Search:
         self.by_op: dict[str, list[Case]] = {}
         self.tried = 0
         self.hints: dict[type, list[Any]] = {}
+        self.overdue: dict[str, int] = {}
         self.reserves: dict[str, dict[str, Case]] = {}
         self.ticks = Op("clock", "now[0] += {0}", [Param("seconds", None, False)], statement=True)
         self.ticks.params[0].pool = ["1", "2", "5", "10", "100"]
@@ -47,9 +50,13 @@ class Search:
             return None
         self.seen.add(case.key)
         self.tried += 1
+        if self.overdue.get(case.subject, 0) >= OVERDUE_CASES:
+            return None
         try:
             outcome = self.runner.run(case)
-        except InvalidCaseError:
+        except InvalidCaseError as error:
+            if str(error) == "OverdueError":
+                self.overdue[case.subject] = self.overdue.get(case.subject, 0) + 1
             return None
         then = outcome.then
         if outcome.leaves:
@@ -71,7 +78,8 @@ class Search:
         if opaque and then is not None:
             if new or keep:
                 self.known |= new
-                self._follow(case, then.value)
+                with contextlib.suppress(Exception):  # a value may refuse to be looked at in any way
+                    self._follow(case, then.value)
             if not outcome.checks:
                 return None
         if not new and not keep:
@@ -342,7 +350,7 @@ class Search:
         wanted = next((owner.cls for owner in self.surface.owners if owner.name == name), None)
         if made or wanted is None:
             return made
-        heirs = [o for o in self.surface.owners if issubclass(o.cls, wanted) and o.cls is not wanted]
+        heirs = [o for o in self.surface.owners if wanted in o.cls.__mro__[1:]]
         return inputs.merged([self.expressions.get(heir.name, []) for heir in heirs])
 
     # ------------------------------------------------------------ variants

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import inspect
 import keyword
 import re
@@ -182,23 +183,27 @@ class Surface:
         name_of_module = self.module.__name__
         names = [n for n in vars(self.module) if not n.startswith("__")]
         for name in names:
-            value = vars(self.module)[name]
-            home = getattr(value, "__module__", None)
-            node = self.nodes.get(name)
-            if inspect.isclass(value):
-                if home == name_of_module and value.__name__ == name:
-                    self._class(name, value, node)
-            elif callable(value) and (
-                node is not None or (home == name_of_module and inspect.isfunction(value))
-            ):
-                if inspect.iscoroutinefunction(value) or inspect.isasyncgenfunction(value):
-                    continue
-                op = self._function(name, name + "({*})", value, node, bound=False)
-                if op is not None:
-                    op.public = not name.startswith("_")
-                    self.functions.append(op)
+            with contextlib.suppress(Exception):  # lazy objects may fail at any touch
+                self._named(name, vars(self.module)[name], name_of_module)
         self.functions.sort(key=lambda op: (not op.public, op.first))
         self.owners.sort(key=lambda owner: (not owner.public, owner.node.lineno if owner.node else 0))
+
+    def _named(self, name: str, value: Any, name_of_module: str) -> None:
+        """Take up one name of the module: a class or function that it defines itself."""
+        home = getattr(value, "__module__", None)
+        node = self.nodes.get(name)
+        if inspect.isclass(value):
+            if home == name_of_module and value.__name__ == name:
+                self._class(name, value, node)
+            return
+        if not callable(value) or inspect.iscoroutinefunction(value) or inspect.isasyncgenfunction(value):
+            return
+        if node is None and not (home == name_of_module and inspect.isfunction(value)):
+            return
+        op = self._function(name, name + "({*})", value, node, bound=False)
+        if op is not None:
+            op.public = not name.startswith("_")
+            self.functions.append(op)
 
     def _function(
         self, subject: str, form: str, value: Any, node: Any, bound: bool, receiver: str = ""
