@@ -29,6 +29,15 @@ class Settings(BaseSettings):
     sandbox_runtime: Literal["runc", "runsc"] | None = Field(
         default=None, description="Docker's runtime; runsc is gVisor."
     )
+    sandbox_network: str = Field(
+        default="bridge",
+        description="Docker's network for installations; the tests themselves never have one.",
+    )
+    sandbox_images_gb: float = Field(
+        default=20.0,
+        gt=0,
+        description="Images of environments are removed, oldest use first, beyond so many GB.",
+    )
     database_url: str | None = Field(default=None, description="Where the server keeps its runs.")
     github_url: str = Field(default="https://api.github.com", description="Base of GitHub's API.")
     app_id: int | None = Field(default=None, description="The GitHub App's number.")

@@ -90,7 +90,9 @@ def site(request: Request, config: RepoConfig, change: Change, tell: Listener) -
             changes.checkout_base(change, base_tree)
         with stage(tell, "environment") as say:
             roots = changes.import_roots(changes.working_files(tree))
-            interpreter = environment.prepare(tree, change.root, config, roots=roots, note=say)
+            interpreter = environment.prepare(
+                tree, change.root, config, roots=roots, note=say, sandboxes=sandboxes
+            )
             say(f"Python {interpreter.version}")
         yield Site(tree, base_tree if change.base is not None else None, interpreter, sandboxes)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import configparser
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,19 @@ NOT_PASSED = (
     "UV_WORKING",
 )
 """What uv is told to do elsewhere on this machine says nothing about packages; names that begin so."""
+
+PUBLIC = (
+    "UV_DEFAULT_INDEX",
+    "UV_INDEX",
+    "UV_INDEX_URL",
+    "UV_EXTRA_INDEX_URL",
+    "UV_INDEX_STRATEGY",
+    "UV_INSECURE_HOST",
+    "PIP_INDEX_URL",
+    "PIP_EXTRA_INDEX_URL",
+    "PIP_TRUSTED_HOST",
+)
+"""What a container is told; an address among it that holds a password is left out."""
 
 PIP_KEYS = ("index-url", "extra-index-url", "find-links", "trusted-host", "cert", "no-index", "constraint")
 
@@ -46,6 +60,26 @@ def configured(environ: Mapping[str, str] = os.environ) -> Indexes:
     for key, value in _pip_configuration(environ).items():
         variables.setdefault(f"PIP_{key.upper().replace('-', '_')}", value)
     return Indexes({**_for_uv(variables), **variables}, _named(variables))
+
+
+def reachable(environ: Mapping[str, str] = os.environ) -> tuple[dict[str, str], Path | None]:
+    """Return what a container may know of it: addresses without passwords, nothing that lies on this host.
+
+    Returns:
+        Variables for uv and pip, and the file with the certificates to trust, if one is named.
+    """
+    found = configured(environ).variables
+    variables: dict[str, str] = {}
+    for name in sorted(found):
+        if name in PUBLIC or name.upper() in PROXIES:
+            words = [word for word in re.split(r"[\s,]+", found[name]) if not word.startswith(("/", "file:"))]
+            kept = [word for word in words if word and not urlsplit(word).username]
+            if kept:
+                variables[name] = " ".join(kept)
+    named = (
+        found.get(name, "") for name in ("SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+    )
+    return variables, next((Path(path) for path in named if path and Path(path).is_file()), None)
 
 
 def _pip_configuration(environ: Mapping[str, str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Installing packages with uv, within the process sandbox: the network is there, the person's home is not."""
+"""Installing packages with uv, within a sandbox: the network is there, the person's home is not."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from bot import settings
 from bot.environment.indexes import configured
 from bot.environment.pythons import Python
 from bot.errors import InstallationError
-from bot.sandbox import Completed, Interpreter, Limits
-from bot.sandbox.process import ProcessSandbox, ProcessSandboxes
+from bot.sandbox import Completed, Interpreter, Limits, Sandbox
+from bot.sandbox.process import ProcessSandboxes
 
 LIMITS = Limits(memory=32 * 1024**3, file_size=16 * 1024**3, processes=4096, output=2 * 1024**2)
 STEP_S = 1800.0
@@ -74,10 +74,10 @@ class Installer:
 
     Attributes:
         box: That sandbox; commands of the repository's own run there too.
-        place: The one directory of the host that may be written to.
+        place: The one directory besides the copy that may be written to.
     """
 
-    def __init__(self, box: ProcessSandbox, place: Path, uv: str, variables: Mapping[str, str]) -> None:
+    def __init__(self, box: Sandbox, place: Path, uv: str, variables: Mapping[str, str]) -> None:
         self.box = box
         self.place = place
         self._uv = uv
@@ -154,7 +154,7 @@ def installing(tree: Path, place: Path, python: Python, mounts: Sequence[Path] =
         **indexes.variables,
         "UV_CACHE_DIR": str(cache),
         "UV_PYTHON_DOWNLOADS": "never",
-        **_versions_without_git(tree),
+        **versions_without_git(tree),
     }
     with ProcessSandboxes().open(tree, host_python, LIMITS, network=True, writable=(place, cache)) as box:
         user_settings = Path.home() / ".config" / "uv" / "uv.toml"
@@ -163,7 +163,7 @@ def installing(tree: Path, place: Path, python: Python, mounts: Sequence[Path] =
         yield Installer(box, place, uv, variables)
 
 
-def _versions_without_git(tree: Path) -> dict[str, str]:
+def versions_without_git(tree: Path) -> dict[str, str]:
     """Return what tells the tools that ask git for the version which one it is: the copy has no history to ask."""
     version = "0.0.0"
     with contextlib.suppress(OSError):

@@ -9,20 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from bot import settings
-from bot.environment import cache, declared, existing, installed, pythons
+from bot.environment import cache, declared, existing, image, installed, pythons, steps
 from bot.environment.declared import Declared
 from bot.environment.existing import Existing
-from bot.environment.installer import Failure, Installer, installing
+from bot.environment.installer import Installer, installing
 from bot.environment.pythons import Python
+from bot.environment.steps import TOOLS
 from bot.errors import InstallationError
 from bot.repoconfig import RepoConfig
-from bot.sandbox import Interpreter
+from bot.sandbox import Interpreter, Sandboxes
+from bot.sandbox.docker import DockerSandboxes
 from bot.sandbox.interpreters import needed_directories
+from bot.sandbox.process import ProcessSandbox
 
 FORMAT = "1"
 """Part of every key: changed whenever environments are made differently."""
 
-TOOLS = ("coverage", "pytest")
 BESIDE_TOOLS = (
     "exceptiongroup",
     "iniconfig",
@@ -37,7 +39,15 @@ BESIDE_TOOLS = (
 Note = Callable[[str], None]
 
 
-def prepare(tree: Path, origin: Path, config: RepoConfig, *, roots: Sequence[str], note: Note) -> Interpreter:
+def prepare(
+    tree: Path,
+    origin: Path,
+    config: RepoConfig,
+    *,
+    roots: Sequence[str],
+    note: Note,
+    sandboxes: Sandboxes | None = None,
+) -> Interpreter:
     """Return a Python that has what a repository's code and tests need, pytest and coverage among it.
 
     Args:
@@ -45,11 +55,14 @@ def prepare(tree: Path, origin: Path, config: RepoConfig, *, roots: Sequence[str
         origin: The person's repository, where a virtual environment may lie; only read.
         roots: Import roots of the tree.
         note: Told what a person should know: what is used, what could not be installed.
+        sandboxes: What will run the code; for Docker's the environment is made in an image.
 
     Raises:
         InstallationError: The dependencies cannot be installed, or no Python on this machine will do.
     """
     wanted = declared.read(tree)
+    if isinstance(sandboxes, DockerSandboxes):
+        return image.prepare(sandboxes, tree, wanted, config, roots=roots, note=note)
     own = existing.find(tree, origin, wanted, config.environment.python, note)
     if own is not None:
         note(f"Using the repository's own environment {own.name} (Python {own.version}).")
@@ -140,7 +153,7 @@ def _make(
     with installing(tree, place, python) as installer:
         installer.create(python, with_pip=any("pip" in command for command in setup))
         try:
-            _install_code(installer, wanted, notes)
+            steps.install_code(installer, wanted, notes)
         except InstallationError as problem:
             if not setup:  # whose commands may be there for what cannot be installed as declared
                 raise
@@ -150,56 +163,16 @@ def _make(
             installed.keep_built_files(own, tree, roots, additions)
         markers = {"python_version": _minor(python.version), "python_full_version": python.version}
         extras = wanted.extra_lines if own is None else installed.test_extras(own, markers)
-        _install_for_tests(installer, wanted, extras, notes)
+        steps.install_for_tests(installer, wanted, extras, notes)
         _run_setup(installer, setup, additions)
-        _install_tools(installer)
+        steps.install_tools(installer, installed.packages(place / "venv"))
         installer.compile()
     return {"notes": notes}
 
 
-def _install_code(installer: Installer, wanted: Declared, notes: list[str]) -> None:
-    """Install the project with its dependencies; where it cannot be built, its dependencies alone."""
-    files = [word for name in wanted.requirements for word in ("-r", name)]
-    if wanted.is_project:
-        failure = installer.install([".", *files])
-        if failure is None:
-            return
-        if failure.offline:
-            raise failure.error()
-        notes.append(
-            f"The project itself could not be built, so only its dependencies are installed: {failure.reason}"
-        )
-    if wanted.dependencies:
-        files += ["-r", _listed(installer, "dependencies.txt", wanted.dependencies)]
-    failure = installer.install(files) if files else None
-    if failure is not None:
-        raise failure.error()
-
-
-def _install_for_tests(
-    installer: Installer, wanted: Declared, extras: Sequence[str], notes: list[str]
-) -> None:
-    """Install what tests need: all at once, or, where that fails, whatever of it can be had."""
-    sources: list[list[str]] = [["--group", name] for name in wanted.groups]
-    sources += [["-r", name] for name in wanted.test_requirements]
-    if extras:
-        sources.append(["-r", _listed(installer, "extras.txt", extras)])
-    if wanted.test_lines:
-        sources.append(["-r", _listed(installer, "development.txt", wanted.test_lines)])
-    if not sources or installer.install([word for source in sources for word in source]) is None:
-        return
-    for source in sources:
-        failure = installer.install(source)
-        if failure is not None and failure.offline:
-            raise failure.error()
-        if failure is not None:
-            notes.append(
-                f"Something for the tests is not installed: `{failure.command}` failed: {failure.reason}"
-            )
-
-
 def _run_setup(installer: Installer, setup: Sequence[str], additions: Path) -> None:
     """Run the configuration's own commands; the files that they make in the tree are kept."""
+    assert isinstance(installer.box, ProcessSandbox)
     before = installer.box.files()
     for command in setup:
         failure = installer.shell(command)
@@ -210,20 +183,6 @@ def _run_setup(installer: Installer, setup: Sequence[str], additions: Path) -> N
             )
     if setup:
         installed.keep_new_files(before, installer.box.files(), installer.box.host_tree, additions)
-
-
-def _install_tools(installer: Installer) -> None:
-    missing = [tool for tool in TOOLS if tool not in installed.packages(installer.place / "venv")]
-    failure: Failure | None = installer.install(missing) if missing else None
-    if failure is not None:
-        raise failure.error()
-
-
-def _listed(installer: Installer, name: str, lines: Sequence[str]) -> str:
-    """Write requirements to a file for uv; returns its path."""
-    path = f"{installer.box.scratch}/{name}"
-    installer.box.write(path, "\n".join(lines).encode())
-    return path
 
 
 def _minor(version: str) -> str:

@@ -72,7 +72,10 @@ def _suite_run(answer: Answer, timeout_s: float) -> SuiteRun:
             case "begin":
                 begun[event["id"]] = event
             case "test":
-                results[event["id"]] = _result(event, begun.get(event["id"], {}))
+                found = _result(event, begun.get(event["id"], {}))
+                # The code under test can add to the journal: what it adds later never makes a result better.
+                if found.id not in results or results[found.id].outcome is Outcome.PASSED:
+                    results[found.id] = found
             case "collected":
                 errors |= event["errors"]
             case "uncollectable":

@@ -36,12 +36,16 @@ class Interpreter:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a command may use: bytes for memory, files and output; a number of processes."""
+    """What a command may use: bytes for memory, files and output; a number of processes.
+
+    `disk` is what all files of a container may take together, in bytes; the process sandbox cannot limit it.
+    """
 
     memory: int = 4 * 1024**3
     file_size: int = 512 * 1024**2
     processes: int = 512
     output: int = 4 * 1024**2
+    disk: int = 2 * 1024**3
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
+import dockers
 import pytest
 
 from bot.sandbox import Interpreter, Limits, bubblewrap
+from bot.sandbox.docker import DockerSandbox, DockerSandboxes
 from bot.sandbox.process import ProcessSandbox, ProcessSandboxes
 
 Opener = Callable[..., ProcessSandbox]
@@ -40,3 +43,42 @@ def box_of(walls: bool, interpreter: Interpreter, tmp_path: Path) -> Iterator[Op
 def box(box_of: Opener) -> ProcessSandbox:
     """A sandbox with an empty tree, in each mode."""
     return box_of()
+
+
+DockerOpener = Callable[..., DockerSandbox]
+
+
+@pytest.fixture(params=dockers.RUNTIMES)
+def containers(request: pytest.FixtureRequest) -> DockerSandboxes:
+    """What opens Docker sandboxes, under each runtime that the engine has."""
+    return dockers.opened(request.param)
+
+
+@pytest.fixture(scope="session")
+def image_interpreter(tmp_path_factory: pytest.TempPathFactory) -> Interpreter:
+    """A Python with pytest and coverage in an image."""
+    dockers.opened("runc")
+    return dockers.tools(str(tmp_path_factory.mktemp("empty")))
+
+
+@pytest.fixture
+def container_of(
+    containers: DockerSandboxes, image_interpreter: Interpreter, tmp_path: Path
+) -> Iterator[DockerOpener]:
+    """Open a container over files: `container_of({"a.py": ""}, limits=Limits(...))`."""
+    with ExitStack() as stack:
+
+        def opener(files: Mapping[str, str] = {}, limits: Limits = Limits()) -> DockerSandbox:  # noqa: B008
+            tree = Path(tempfile.mkdtemp(dir=tmp_path))
+            for name, content in files.items():
+                (tree / name).parent.mkdir(parents=True, exist_ok=True)
+                (tree / name).write_text(content)
+            return stack.enter_context(containers.open(tree, image_interpreter, limits))
+
+        yield opener
+
+
+@pytest.fixture
+def container(container_of: DockerOpener) -> DockerSandbox:
+    """A container with an empty tree."""
+    return container_of()

@@ -1,0 +1,141 @@
+"""The last layer of every sandbox's image: testforge's own files, on top of whatever image the repository needs."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import posixpath
+import shlex
+import tarfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bot.errors import SandboxError
+from bot.sandbox import Limits
+from bot.sandbox.engine import ANSWER_S, labels, remove, speaking
+
+if TYPE_CHECKING:
+    from docker import APIClient
+
+PLACE = "/opt/testforge"
+GUEST = Path(__file__).with_name("guest")
+STARTUP = Path(__file__).with_name("startup")
+REPOSITORY = "testforge-box"
+PARENT = "testforge.parent"
+
+
+def obtain(client: APIClient, image: str, command: str) -> str:
+    """Return the name of an image with the guest's files and a `bin/python` that is the interpreter; made if missing.
+
+    Args:
+        image: The image to put them on.
+        command: Path of the interpreter in it.
+
+    Raises:
+        SandboxError: The image is missing, or the layer cannot be made.
+    """
+    with speaking(f"give the image {image}"):
+        parent = str(client.inspect_image(image)["Id"])  # type: ignore[no-untyped-call]
+        files = _files(command)
+        name = f"{REPOSITORY}:{_digest(parent, files)}"
+        if not client.images(name=name, quiet=True):
+            _build(client, parent, files, name, f"FROM {parent}\nCOPY --chown=0:0 files {PLACE}\n")
+    return name
+
+
+def prepared(client: APIClient, image: str) -> str:
+    """Return the name of an image to install into, made from any image: with uv and a place for the environment.
+
+    Raises:
+        SandboxError: The image is missing and cannot be fetched.
+    """
+    from docker.errors import ImageNotFound
+    from uv import find_uv_bin
+
+    with speaking(f"fetch the image {image}"):
+        try:
+            about: dict[str, Any] = client.inspect_image(image)  # type: ignore[no-untyped-call]
+        except ImageNotFound:
+            client.pull(image)
+            about = client.inspect_image(image)  # type: ignore[no-untyped-call]
+        if (about["Config"].get("Labels") or {}).get("testforge.image") == "sandbox":
+            return image
+        files = {"usr/local/bin/uv": (0o755, Path(find_uv_bin()).read_bytes())}
+        name = f"{REPOSITORY}:{_digest(about['Id'], files)}"
+        if not client.images(name=name, quiet=True):
+            recipe = (
+                f"FROM {about['Id']}\nCOPY --chown=0:0 files /\nCOPY --chown=1000:1000 empty /environment\n"
+            )
+            _build(client, about["Id"], {**files, "../empty/.keep": (0o644, b"")}, name, recipe)
+    return name
+
+
+def ask(client: APIClient, image: str, command: Sequence[str]) -> str:
+    """Return what a command prints in a container of an image, without network and rights; at most a few lines."""
+    from bot.sandbox.hardening import USER, host_settings
+
+    settings = host_settings(Limits(disk=16 * 1024**2), cpus=1.0)
+    settings |= {"auto_remove": False, "log_config": {"type": "json-file"}}
+    made = client.create_container(
+        image,
+        entrypoint=list(command),
+        command=[],
+        user=USER,
+        labels=labels(),
+        host_config=client.create_host_config(**settings),
+    )
+    try:
+        client.start(made["Id"])
+        client.wait(made["Id"], timeout=ANSWER_S)
+        told: bytes = client.logs(made["Id"], stdout=True, stderr=False, tail=3)
+        return told[:4096].decode(errors="replace")
+    finally:
+        remove(client, made["Id"])
+
+
+def _files(command: str) -> dict[str, tuple[int, bytes]]:
+    found: dict[str, tuple[int, bytes]] = {}
+    for top in (GUEST, STARTUP):
+        for path in sorted(top.rglob("*.py")):
+            found[f"{top.name}/{path.relative_to(top).as_posix()}"] = (0o644, path.read_bytes())
+    for name in ("python", "python3"):
+        found[f"bin/{name}"] = (0o755, f'#!/bin/sh\nexec {shlex.quote(command)} "$@"\n'.encode())
+    return found
+
+
+def _digest(parent: str, files: dict[str, tuple[int, bytes]]) -> str:
+    found = hashlib.sha256(parent.encode())
+    for name, (_, content) in files.items():
+        found.update(f"\0{name}\0{len(content)}\0".encode() + content)
+    return found.hexdigest()[:32]
+
+
+def _build(
+    client: APIClient, parent: str, files: dict[str, tuple[int, bytes]], name: str, recipe: str
+) -> None:
+    context = io.BytesIO()
+    with tarfile.open(fileobj=context, mode="w") as archive:
+        contents = {"Dockerfile": (0o644, recipe.encode())}
+        contents |= {posixpath.normpath(f"files/{path}"): entry for path, entry in files.items()}
+        for path, (mode, content) in contents.items():
+            about = tarfile.TarInfo(path)
+            about.size, about.mode = len(content), mode
+            archive.addfile(about, io.BytesIO(content))
+    context.seek(0)
+    marks = {"testforge.image": "box", PARENT: parent}
+    told = client.build(
+        fileobj=context,
+        custom_context=True,
+        tag=name,
+        rm=True,
+        forcerm=True,
+        labels=marks,
+        network_mode="none",
+    )
+    for line in told:
+        for row in line.splitlines():
+            problem = json.loads(row).get("error") if row.strip() else None
+            if problem:
+                raise SandboxError(f"The sandbox's own files could not be added to the image: {problem}.")

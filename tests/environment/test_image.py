@@ -1,0 +1,208 @@
+"""Environments as images: made once for each set of dependency files, told where they fail, removed when too many."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from bot import environment, repoconfig
+from bot.environment import image, images
+from bot.environment.indexes import reachable
+from bot.errors import InstallationError, SandboxError
+from bot.sandbox import Interpreter
+from bot.sandbox.docker import DockerSandboxes
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "sandbox"))
+import dockers
+
+Prepare = Callable[..., Interpreter]
+
+PROJECT = """
+[build-system]
+requires = ["setuptools"]
+build-backend = "setuptools.build_meta"
+[project]
+name = "shop"
+version = "1.0"
+requires-python = ">=3.9"
+dependencies = ["iniconfig"]
+[project.optional-dependencies]
+test = ["attrs"]
+[tool.setuptools]
+packages = ["shop"]
+"""
+
+
+@pytest.fixture
+def sandboxes() -> DockerSandboxes:
+    return dockers.opened("runc")
+
+
+@pytest.fixture
+def notes() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def prepare_image(
+    sandboxes: DockerSandboxes, tmp_path: Path, notes: list[str], monkeypatch: pytest.MonkeyPatch
+) -> Prepare:
+    """Prepare the image of a repository with these files."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    def preparer(files: Mapping[str, str], config: str | None = None) -> Interpreter:
+        tree = tmp_path / "tree"
+        tree.mkdir(exist_ok=True)
+        for name, content in files.items():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            (tree / name).write_text(content)
+        return environment.prepare(
+            tree, tree, repoconfig.load(config), roots=(".",), note=notes.append, sandboxes=sandboxes
+        )
+
+    return preparer
+
+
+@pytest.mark.slow
+def test_a_project_with_its_dependencies_and_test_extra_is_installed(
+    prepare_image: Prepare, sandboxes: DockerSandboxes, tmp_path: Path
+) -> None:
+    found = prepare_image({"pyproject.toml": PROJECT, "shop/__init__.py": "X = 1\n"})
+
+    with sandboxes.open(tmp_path / "tree", found) as box:
+        done = box.run(
+            ["python", "-c", "import iniconfig, attr, pytest, coverage, shop; print(shop.__file__)"],
+            timeout_s=30,
+        )
+
+    assert (done.stdout, done.stderr) == (f"{box.tree}/shop/__init__.py\n", "")
+
+
+@pytest.mark.slow
+def test_a_change_of_source_code_installs_nothing_and_a_dependency_does(
+    prepare_image: Prepare, notes: list[str]
+) -> None:
+    first = prepare_image({"requirements.txt": "iniconfig\n", "mod.py": "X = 1\n"})
+    notes.clear()
+
+    again = prepare_image({"mod.py": "X = 2\n"})
+
+    assert (again, notes) == (first, [])
+    assert prepare_image({"requirements.txt": "iniconfig\nattrs\n"}).image != first.image
+    assert any("Installing" in note for note in notes)
+
+
+def test_a_failed_installation_names_the_command_its_last_lines_and_the_key(prepare_image: Prepare) -> None:
+    with pytest.raises(InstallationError) as caught:
+        prepare_image({"requirements.txt": "iniconfig==0.0.0.0.1\n"})
+
+    assert "`uv pip install -r requirements.txt` failed" in caught.value.message
+    assert "environment.setup" in caught.value.message
+    assert "iniconfig" in caught.value.detail
+
+
+def test_no_container_is_left_of_an_installation_that_fails(
+    prepare_image: Prepare, sandboxes: DockerSandboxes
+) -> None:
+    with contextlib.closing(sandboxes.engine.client()) as client:
+        before = {row["Id"] for row in client.containers(all=True)}
+        with pytest.raises(InstallationError, match=r"environment\.setup.*`exit 7`"):
+            prepare_image({}, config="environment: {setup: ['exit 7']}")
+        after = {row["Id"] for row in client.containers(all=True) if row["Image"].startswith(images.BASES)}
+
+    assert after <= before
+
+
+@pytest.mark.slow
+def test_an_installation_sees_no_secret_and_its_files_are_added(
+    prepare_image: Prepare, sandboxes: DockerSandboxes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", "host-secret")
+    monkeypatch.setenv("UV_INDEX_OWN_PASSWORD", "host-secret")
+
+    found = prepare_image({"a.py": ""}, config="environment: {setup: ['env > seen.txt; id -u >> seen.txt']}")
+
+    with sandboxes.open(tmp_path / "tree", found) as box:
+        seen = box.read("seen.txt").decode()
+    assert "host-secret" not in seen
+    assert seen.endswith("1000\n")
+
+
+def test_a_version_of_python_without_an_image_is_told(prepare_image: Prepare) -> None:
+    with pytest.raises(InstallationError, match=r"needs Python 3\.19.*sandbox-images/build\.sh"):
+        prepare_image({}, config="environment: {python: '3.19'}")
+
+
+def test_an_image_that_cannot_be_had_is_told(prepare_image: Prepare) -> None:
+    with pytest.raises(SandboxError, match=r"image"):
+        prepare_image({}, config="environment: {image: 'testforge.invalid/none:1'}")
+
+
+@pytest.mark.slow
+def test_any_image_with_python_will_do_and_one_without_is_told(
+    prepare_image: Prepare, sandboxes: DockerSandboxes, tmp_path: Path
+) -> None:
+    with contextlib.closing(sandboxes.engine.client()) as client:
+        names = [tag for row in client.images() for tag in row["RepoTags"] or ()]
+    base = next((name for name in names if name.startswith("testforge-base:")), None)
+    if base is None:
+        pytest.skip("the base image of CI is not here")
+
+    found = prepare_image({"a.py": "X = 5\n"}, config=f"environment: {{image: '{base}'}}")
+
+    with sandboxes.open(tmp_path / "tree", found) as box:
+        assert box.run(["python", "-c", "import a, pytest; print(a.X)"], timeout_s=30).stdout == "5\n"
+
+
+@pytest.mark.slow
+def test_images_beyond_the_limit_are_removed_the_oldest_use_first(
+    prepare_image: Prepare, sandboxes: DockerSandboxes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = prepare_image({"requirements.txt": "# old\n"})
+    new = prepare_image({"requirements.txt": "# new\n"})
+
+    with contextlib.closing(sandboxes.engine.client()) as client:
+        ours = {old.key, new.key}
+        sized = {key for key in ours if client.images(name=images.name(key))}
+        monkeypatch.setattr(
+            images, "_own_size", lambda _, row: int(row["RepoTags"][0].rpartition(":")[2] in ours) * 10**9
+        )
+        removed = images.remove_unused(client, 1.5, keep=new.key)
+        left = {key for key in ours if client.images(name=images.name(key))}
+
+    assert sized == ours
+    assert old.key in removed
+    assert left == {new.key}
+
+
+def test_what_a_container_is_told_of_indexes_holds_no_password_and_nothing_of_the_host(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "ca.pem").write_text("x")
+    variables, certificates = reachable(
+        {
+            "PIP_INDEX_URL": "https://someone:secret@example.com/simple",
+            "PIP_EXTRA_INDEX_URL": "https://a.example/simple file:///opt/more https://b.example/simple",
+            "PIP_FIND_LINKS": "/opt/wheels",
+            "UV_INDEX_X_PASSWORD": "secret",
+            "SSL_CERT_FILE": str(tmp_path / "ca.pem"),
+            "HTTPS_PROXY": "http://me:secret@proxy.example:3128",
+            "HOME": str(tmp_path),
+        }
+    )
+
+    assert "secret" not in str(variables)
+    assert "/opt" not in str(variables)
+    assert variables["PIP_EXTRA_INDEX_URL"] == "https://a.example/simple https://b.example/simple"
+    assert certificates == tmp_path / "ca.pem"
+
+
+def test_the_place_of_the_environment_is_the_one_of_the_image() -> None:
+    recipe = (Path(__file__).parents[2] / "sandbox-images" / "Dockerfile").read_text()
+
+    assert f" {image.PLACE} && chown" in recipe
+    assert f"COPY uv {image.UV}" in recipe
