@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.changes.source import first_line
+from bot.select.dialect import as_imported
 from bot.select.imports import bindings, with_imports
 from bot.select.renaming import fresh_name, renamed
 from bot.select.statements import DEFINITIONS, FUNCTIONS, is_autouse, is_text
@@ -42,7 +43,9 @@ def merge(existing: str, addition: str) -> Merged | None:
     if base and not base.endswith("\n"):
         base += "\n"
     try:
-        old, new = ast.parse(base), ast.parse(addition)
+        old = ast.parse(base)
+        addition = as_imported(old, addition)
+        new = ast.parse(addition)
     except SyntaxError:
         return None
     if any(_reaches_all(statement) for statement in new.body):

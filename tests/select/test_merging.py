@@ -199,3 +199,20 @@ def test_any_two_files_merge_into_one_where_nothing_is_defined_twice(
     assert set(merged.renamed.values()) <= {*bound, "TestC::test_m_behaviour"}
     rest = iter(merged.content.splitlines())
     assert all(any(line == other for other in rest) for line in existing.splitlines())
+
+
+UNIT = "from unittest import TestCase, skip\n\n\nclass ATests(TestCase):\n    pass\n"
+
+
+def test_what_the_file_imports_by_name_is_called_by_that_name() -> None:
+    addition = "import unittest\n\n\nclass BTests(unittest.TestCase):\n    @unittest.skip('no')\n    def test_b(self): pass\n"
+    content = added(addition, UNIT)
+    assert "import unittest" not in content
+    assert "class BTests(TestCase):\n    @skip('no')" in content
+
+
+def test_a_module_stays_imported_whole_where_the_file_lacks_one_of_its_names() -> None:
+    addition = "import unittest\n\n\nclass BTests(unittest.TestCase):\n    @unittest.skipIf(1, 'no')\n    def test_b(self): pass\n"
+    content = added(addition, UNIT)
+    assert "import unittest\n" in content
+    assert "class BTests(unittest.TestCase):" in content
