@@ -102,7 +102,8 @@ def test_what_was_not_measured_is_not_shown():
 
 def test_a_file_that_cannot_be_collected_is_told():
     run = SuiteRun(
-        collection_errors=(CollectionError("t.py", "t.py:1: in <module>\nE   ImportError: no module"),), crash="exited with 139"
+        collection_errors=(CollectionError("t.py", "t.py:1: in <module>\nE   ImportError: no module"),),
+        crash="exited with 139",
     )
     text = printed(Score(run, None, None, None, frozenset(), False))
     assert "Not all tests were run: exited with 139" in text
