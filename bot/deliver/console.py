@@ -120,7 +120,8 @@ def _target(report: TargetReport) -> Iterator[ConsoleRenderable]:
     target = report.target
     yield Text()
     yield Paragraph(clean(target.path), "bold", 0)
-    names = [clean(function.qualname) for function in target.functions]
+    # Overloads, and a property's getter and setter, share one name.
+    names = list(dict.fromkeys(clean(function.qualname) for function in target.functions))
     if target.whole_file:
         yield Paragraph(f"whole file, {plural(len(names), 'function')}", style="dim")
     elif names:

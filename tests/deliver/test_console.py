@@ -190,6 +190,12 @@ def test_a_measure_that_is_missing_before_is_a_question_mark():
     assert "   ? -> 100%" in plain(run_report(targets=(target_report(mutation_changed=delta),)))
 
 
+def test_functions_of_one_name_are_listed_once():
+    functions = (Function("A.size", 1, 2, 3), Function("A.size", 4, 5, 6), Function("A.area", 7, 8, 9))
+    target = replace(target_report().target, functions=functions)
+    assert "changed: A.size, A.area\n" in plain(run_report(targets=(target_report(target=target),)))
+
+
 def test_text_of_a_repository_cannot_steer_the_terminal_or_the_markup():
     evil = "[bold red]x[/] \x1b[31mred\x1b]0;title\x07 \r\b\u202e:smile:"
     target = replace(target_report().target, path=f"src/{evil}.py", functions=(Function(evil, 1, 2, 3),))
