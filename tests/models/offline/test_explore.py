@@ -231,6 +231,28 @@ def half(number: int) -> float:
     assert "wait" not in {s.subject for s in found}
 
 
+def test_a_loop_in_c_that_hears_no_signal_is_given_up(tmp_path: Path) -> None:
+    source = """
+from collections import deque
+from itertools import repeat
+
+MANY = 4_000_000_000_000
+
+
+def drained(count: int) -> int:
+    deque(repeat(1, count), maxlen=0)
+    return count
+
+
+def half(number: int) -> float:
+    return number / 2
+"""
+
+    found = explored(tmp_path, source)
+
+    assert {"drained", "half"} <= {s.subject for s in found}
+
+
 def test_calls_in_the_repositorys_tests_are_tried(tmp_path: Path) -> None:
     source = """
 def parse(text):

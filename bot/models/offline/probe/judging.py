@@ -20,6 +20,7 @@ PROCESSES = 2
 KILLERS_WANTED = 5
 CASES_PER_FAULT = 40
 CASES_AT_IMPORT = 400
+FAULT_SECONDS = 2
 
 
 class Judge:
@@ -31,14 +32,17 @@ class Judge:
         self.faults = found
         self.text = faults.Text(woven.source)
         self.flags = faults.flags_of(woven.tree)
+        self.slow: set[int] = set()
         self.functions: dict[tuple[Any, ...], list[FunctionType]] = {}
 
     def kills(self, wanted: Sequence[Fault], cases: Sequence[Case]) -> dict[int, list[int]]:
         """Return, by fault number, the indexes of cases that show it (at most `KILLERS_WANTED`)."""
-        order = list(wanted)
+        order = [fault for fault in wanted if fault.number not in self.slow]
         results: dict[int, list[int]] = {}
         for _, row in in_processes(order, lambda fault: self._try(fault, cases), self.runner.guard):
             results[row[0]] = row[1]
+            if row[2]:
+                self.slow.add(row[0])
         return results
 
     def _try(self, fault: Fault, cases: Sequence[Case]) -> list[Any]:
@@ -52,7 +56,7 @@ class Judge:
         self.runner.overdue = False
         undo = self.put_in(fault)
         if undo is None:
-            return [fault.number, reaching[:1]]
+            return [fault.number, reaching[:1], False]
         try:
             for index in reaching[:most]:
                 case = cases[index]
@@ -62,7 +66,7 @@ class Judge:
                         break
         finally:
             undo()
-        return [fault.number, killers]
+        return [fault.number, killers, self.runner.overdue]
 
     def trim(self, cases: Sequence[Case], credited: Sequence[Sequence[int]]) -> None:
         """Take off the checks without which each case still shows the faults it is credited with."""
@@ -161,15 +165,15 @@ def _nothing() -> None:
 
 
 def in_processes(
-    items: Sequence[Any], work: Callable[[Any], Any], watch: guard.Guard, processes: int = PROCESSES
+    items: Sequence[Any], work: Callable[[Any], Any], watch: guard.Guard, seconds: int = FAULT_SECONDS
 ) -> Iterator[tuple[int, Any]]:
     """Yield each item's index with `work(item)`, computed in forked processes with a fixed partition, in the items' order.
 
     A process that dies loses the item it worked on; the others of its share go on in a new process.
     """
     results: dict[int, Any] = {}
-    shares = [list(range(start, len(items), processes)) for start in range(processes)]
-    readers = [(share, _start(share, items, work, watch)) for share in shares if share]
+    shares = [list(range(start, len(items), PROCESSES)) for start in range(PROCESSES)]
+    readers = [(share, _start(share, items, work, watch, seconds)) for share in shares if share]
     while readers:
         again = []
         for share, (pid, reader) in readers:
@@ -183,14 +187,14 @@ def in_processes(
             os.waitpid(pid, 0)
             rest = share[done + 1 :]
             if done < len(share) and rest:
-                again.append((rest, _start(rest, items, work, watch)))
+                again.append((rest, _start(rest, items, work, watch, seconds)))
         readers = again
     for index in sorted(results):
         yield index, results[index]
 
 
 def _start(
-    share: list[int], items: Sequence[Any], work: Callable[[Any], Any], watch: guard.Guard
+    share: list[int], items: Sequence[Any], work: Callable[[Any], Any], watch: guard.Guard, seconds: int
 ) -> tuple[int, int]:
     reader, writer = os.pipe()
     sys.stdout.flush()
@@ -203,6 +207,7 @@ def _start(
         watch.watch_time()
         with os.fdopen(writer, "w", encoding="utf-8") as stream:
             for index in share:
+                watch.limit_processor(seconds)
                 stream.write(json.dumps(work(items[index])) + "\n")
                 stream.flush()
         os._exit(0)

@@ -21,6 +21,8 @@ from .search import ACCIDENTS, OVERDUE_CASES, Search
 TRIES_PER_FAULT = 24
 LEAST_TRIES = 80
 MOST_TRIES = 500
+UNIT_SECONDS = 25
+MOST_OVERDUE = 6
 
 
 class Pursuit:
@@ -31,6 +33,7 @@ class Pursuit:
         self.runner = runner
         self.judge = judge
         self.seed = seed
+        self.overdue = 0
         self.things: list[Any] = []
         for op in [
             *search.surface.functions,
@@ -57,7 +60,9 @@ class Pursuit:
         units = sorted(groups.items(), key=lambda unit: (-len(unit[1]), unit[0]))
         units += [("", early[start::4]) for start in range(4) if early[start::4]]
         found = 0
-        for _, rows in in_processes(units, lambda unit: self._unit(unit, batches), self.runner.guard):
+        for _, rows in in_processes(
+            units, lambda unit: self._unit(unit, batches), self.runner.guard, UNIT_SECONDS
+        ):
             for packed, numbers in rows:
                 case = self._unpack(packed)
                 try:
@@ -75,6 +80,7 @@ class Pursuit:
         search = self.search
         search.random = random.Random(f"{self.seed} {name}")
         alive = list(faults)
+        self.overdue = 0
         lines = {fault.reached for fault in faults}
         seeds = [case for case in search.corpus if not name or lines & case.lines]
         seeds.sort(key=lambda case: (case.size, case.key))
@@ -168,6 +174,8 @@ class Pursuit:
     def _shown(self, alive: Sequence[Fault], fresh: Sequence[Case]) -> Mapping[int, list[int]]:
         shown: dict[int, list[int]] = {}
         for fault in alive:
+            if self.overdue >= MOST_OVERDUE:
+                break
             early = self.judge.at_import(fault)
             undo = self.judge.put_in(fault)
             if undo is None:
@@ -181,6 +189,7 @@ class Pursuit:
                     tried += 1
                     if self.runner.differs(case, case.outcome, case.steps * 8 + 3000):
                         shown.setdefault(index, []).append(fault.number)
+                        self.overdue += self.runner.overdue
                         break
                     if tried > 150:
                         break
