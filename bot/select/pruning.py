@@ -8,6 +8,7 @@ from itertools import product
 
 import libcst as cst
 
+from bot.select.inlining import inlined
 from bot.select.nodes import Spot
 from bot.select.tables import Outline, Table, arguments, outline, product_row
 from bot.select.unused import without_unused
@@ -40,7 +41,7 @@ class _Plan:
 
 
 def prune(source: str, tests: Collection[Spot], must: Collection[Spot], may: Collection[Spot] = ()) -> Pruned:
-    """Take tests out of a file.
+    """Take tests out of a file; of a table that this leaves with one row, a plain test is made where it can be.
 
     Args:
         source: The file.
@@ -57,8 +58,10 @@ def prune(source: str, tests: Collection[Spot], must: Collection[Spot], may: Col
         return Pruned("", {}, frozenset(plan_.casualties))
     shape = outline(source)
     edited = shape.module.visit(_Edit(shape, plan_))
-    content = without_unused(edited.code, source)
-    return Pruned(content, {spot: _moved(shape, plan_, spot) for spot in left}, frozenset(plan_.casualties))
+    code, plain = inlined(edited.code, {owner for owner, _ in plan_.cuts} & shape.functions.keys())
+    moved = {spot: _moved(shape, plan_, spot) for spot in left}
+    moved = {old: replace(new, rows=()) if new.function in plain else new for old, new in moved.items()}
+    return Pruned(without_unused(code, source), moved, frozenset(plan_.casualties))
 
 
 # ---------------------------------------------------------------- deciding
