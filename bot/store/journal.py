@@ -1,0 +1,60 @@
+"""The model calls of a run: a run that is started again after a crash is given the replies that it has had already."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from bot.store.tables import model_calls
+
+_VARYING = re.compile(
+    r"\b\d+\.\d+ ?s\b"  # how long something took
+    r"|\b0x[0-9a-f]{6,16}\b"  # where an object lay
+    r"|/tmp/[\w./-]*"  # the names of temporary directories
+)
+"""What differs in a conversation that is led a second time, though nothing else does."""
+
+
+class Journal:
+    """The replies of one run, in the database."""
+
+    def __init__(self, engine: sa.Engine, run: str) -> None:
+        self._engine = engine
+        self._run = run
+        self._seen: Counter[str] = Counter()
+
+    def next_call(self, request: Sequence[Mapping[str, Any]]) -> Call:
+        """Return the place in the journal of a request that is about to be made."""
+        text = _VARYING.sub("~", json.dumps(list(request), sort_keys=True, default=str))
+        key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        self._seen[key] += 1
+        return Call(self._engine, self._run, key, self._seen[key])
+
+
+class Call:
+    """One call of a model: its reply is looked for, and where there is none, made and written down."""
+
+    def __init__(self, engine: sa.Engine, run: str, key: str, occurrence: int) -> None:
+        self._engine = engine
+        self._place = {"run": run, "request": key, "occurrence": occurrence}
+
+    def read(self) -> dict[str, Any] | None:
+        """Return the reply that was had before; None if there is none."""
+        where = [model_calls.c[name] == value for name, value in self._place.items()]
+        with self._engine.connect() as connection:
+            found = connection.execute(sa.select(model_calls.c.reply).where(*where)).scalar()
+        return None if found is None else dict(json.loads(found))
+
+    def write(self, reply: Mapping[str, Any]) -> None:
+        """Keep the reply."""
+        with self._engine.begin() as connection:
+            connection.execute(
+                sa.insert(model_calls).values(**self._place, reply=json.dumps(dict(reply)), at=time.time())
+            )
