@@ -5,12 +5,12 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bot import changes, environment
 from bot.domain import Change, Progress, Request, Suite
-from bot.measure import baseline
+from bot.measure import baseline, pytest_arguments
 from bot.measure.baseline import Baseline
 from bot.models import Model
 from bot.models.client import load
@@ -71,7 +71,8 @@ def workshop(request: Request, config: RepoConfig, change: Change, tell: Listene
     """
     with site(request, config, change, tell) as place:
         with stage(tell, "baseline") as say, place.sandboxes.open(place.tree, place.interpreter) as box:
-            existing = baseline.take(box, change.targets, timeout_s=BASELINE_S)
+            own = pytest_arguments.read(config.tests.command, place.tree).selection
+            existing = baseline.take(box, change.targets, selection=own, timeout_s=BASELINE_S)
             say(existing.problem or f"{len(existing.green)} tests pass, {len(existing.red)} fail")
         model = load(request.model, seed=request.seed, budget_usd=request.budget_usd)
         yield Workshop(place, request, config, existing, model, tell)
@@ -93,6 +94,8 @@ def site(request: Request, config: RepoConfig, change: Change, tell: Listener) -
             interpreter = environment.prepare(
                 tree, change.root, config, roots=roots, note=say, sandboxes=sandboxes
             )
+            options = pytest_arguments.read(config.tests.command, tree).options
+            interpreter = replace(interpreter, pytest_options=options)
             say(f"Python {interpreter.version}")
         yield Site(tree, base_tree if change.base is not None else None, interpreter, sandboxes)
 

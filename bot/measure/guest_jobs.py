@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import posixpath
+import shlex
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -54,7 +55,10 @@ def run_job(
         completed = box.run(
             [box.interpreter.command, posixpath.join(box.guest, script), file],
             timeout_s=timeout_s,
-            env={"PYTHONHASHSEED": str(hash_seed)},
+            env={
+                "PYTHONHASHSEED": str(hash_seed),
+                "PYTEST_ADDOPTS": shlex.join(box.interpreter.pytest_options),
+            },
         )
         return Answer(_rows(box, results), completed)
     finally:

@@ -22,6 +22,7 @@ class Interpreter:
             copy of the tree at its own path, where the tree has none.
         image: For the Docker sandbox, the image; None elsewhere.
         key: Hash of what decided it; equal keys mean equal dependencies.
+        pytest_options: What the repository's configuration adds to every run of pytest.
     """
 
     command: str
@@ -32,6 +33,7 @@ class Interpreter:
     image: str | None = None
     key: str = ""
     additions: str = ""
+    pytest_options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
