@@ -38,8 +38,43 @@ class Settings(BaseSettings):
         gt=0,
         description="Images of environments are removed, oldest use first, beyond so many GB.",
     )
-    database_url: str | None = Field(default=None, description="Where the server keeps its runs.")
+    data_directory: Path | None = Field(
+        default=None, description="Where the server keeps its database and what /setup gives it."
+    )
+    database_url: str | None = Field(
+        default=None, description="Where the server keeps its runs; None: SQLite in the data directory."
+    )
+    worker_name: str | None = Field(
+        default=None, description="Name of this server or worker, unique and the same after a restart."
+    )
+    runs_at_once: int = Field(default=1, ge=1, le=64, description="Reviews that one worker runs at a time.")
+    runs_in_all: int = Field(
+        default=16, ge=1, le=1024, description="Reviews that all workers together run at a time."
+    )
+    run_minutes: float = Field(
+        default=120.0, gt=0, description="A review that takes longer is ended, in minutes."
+    )
+    run_budget_usd: float | None = Field(
+        default=None, ge=0, description="What the models of one run may cost, in USD; None: no limit."
+    )
+    month_budget_usd: float | None = Field(
+        default=None,
+        ge=0,
+        description="What a repository's runs of a month may cost, in USD; None: no limit.",
+    )
+    keep_days: float = Field(default=30.0, gt=0, description="Ended runs are deleted after so many days.")
+    allow_process_sandbox: bool = Field(
+        default=False,
+        description="Let the server run code without a container; for repositories of people one trusts only.",
+    )
     github_url: str = Field(default="https://api.github.com", description="Base of GitHub's API.")
+    github_api_version: str = Field(
+        default="2022-11-28",
+        description="Version of GitHub's API; older Enterprise Servers refuse newer ones.",
+    )
+    github_timeout_s: float = Field(
+        default=30.0, gt=0, description="For how long an answer of GitHub is waited for."
+    )
     app_id: int | None = Field(default=None, description="The GitHub App's number.")
     private_key: SecretStr | None = Field(default=None, description="The App's private key, in PEM form.")
     private_key_file: Path | None = Field(default=None, description="A file that holds it.")
@@ -63,6 +98,30 @@ def load() -> Settings:
         raise UsageError(
             f"The environment variable {name} has a wrong value: {message[:1].lower()}{message[1:]}."
         ) from None
+
+
+def data_directory(settings: Settings) -> Path:
+    """Return the server's own directory, closed to other users: the one set, or `$XDG_DATA_HOME/testforge`.
+
+    Raises:
+        UsageError: It cannot be made or written.
+    """
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path.home() raises where there is no home
+    shared = os.environ.get("XDG_DATA_HOME", "")
+    place = (
+        settings.data_directory
+        or (Path(shared) if Path(shared).is_absolute() else home / ".local" / "share") / "testforge"
+    )
+    if not _is_ours_to_write(place):
+        raise UsageError(
+            f"The server cannot write its directory {str(place)!r}. Set TESTFORGE_DATA_DIRECTORY to one of its own."
+        )
+    return place.resolve()
+
+
+def database_url(settings: Settings) -> str:
+    """Return where the server keeps its runs. Raises UsageError if its directory cannot be written."""
+    return settings.database_url or f"sqlite:///{data_directory(settings) / 'testforge.sqlite'}"
 
 
 def cache_directory() -> Path:
