@@ -31,7 +31,7 @@ as_root() {
 
 make_venv() {
     rm -rf .venv
-    "$python" -m venv .venv 2>/dev/null
+    "$python" -m venv .venv >/dev/null 2>&1
 }
 
 if .venv/bin/python -m pip --version >/dev/null 2>&1; then
