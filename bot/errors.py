@@ -54,3 +54,7 @@ class MeasureError(InconclusiveError):
 
 class ModelError(TestforgeError):
     """The model gave no usable reply, or none within its budget."""
+
+
+class GitHubError(TestforgeError):
+    """GitHub did not do what was asked of it, and asking again would not help now."""
