@@ -122,6 +122,7 @@ def select_tests(
             seed=shop.request.seed,
             note=say,
             before=before,
+            judged=refinement.mutation,
         )
         selection = select(job)
         say(f"{sum(row.kept for row in selection.ledger)} of {len(selection.ledger)} tests kept")

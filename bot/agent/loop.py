@@ -15,7 +15,7 @@ from bot.agent.standstill import Progress, Repetition
 from bot.agent.tools import schemas, toolbox
 from bot.agent.tools.schema import Finished, ToolError
 from bot.agent.workbench import Workbench
-from bot.domain import Suite, SuiteRun, Usage
+from bot.domain import MutationResult, Suite, SuiteRun, Usage
 from bot.errors import InconclusiveError, ModelError
 from bot.models import Message, Model, Reply, ToolCall
 from bot.models.budget import BudgetError
@@ -36,6 +36,7 @@ class Refinement:
         best: The best verified one; None if no test was ever collected.
         iterations: Model replies.
         usage: Of these replies; the seed's is not in it.
+        mutation: What the best one and the existing tests catch, where that is known and nothing else was written.
         ended: Why it ended: `finish`, `iterations`, `plateau`, `stuck`, `silent` (no tool calls), `time`, `tokens`,
             `budget` or `model` (no reply could be had).
         note: One sentence on how it ended.
@@ -47,6 +48,7 @@ class Refinement:
     usage: Usage
     ended: str
     note: str = ""
+    mutation: MutationResult | None = None
 
 
 def refine(model: Model, brief: Brief, seed: Seed, workbench: Workbench, limits: AgentLimits) -> Refinement:
@@ -161,12 +163,24 @@ class Agent:
         best = self.snapshots.best(self.judged)
         suite = None if best is None else Suite(self.bench.suite_path, best.content)
         found = tuple(each for each in self.snapshots.all() if each.content)
-        return Refinement(found, suite, self.meter.iterations, self.meter.usage, end.ended, end.note)
+        return Refinement(
+            found, suite, self.meter.iterations, self.meter.usage, end.ended, end.note, self.verdicts(best)
+        )
+
+    def verdicts(self, best: Snapshot | None) -> MutationResult | None:
+        """Return what is known of the mutants under the best state, unless something around it was changed."""
+        if best is None or not self.bench.untouched:
+            return None
+        self.bench.write(self.bench.suite_path, best.content)
+        return self.bench.known_mutation()
 
     def judged(self, snapshot: Snapshot) -> Snapshot:
-        """Return a snapshot with its mutants judged, or as it was if they cannot be."""
+        """Return a snapshot with its mutants judged, or as it was if they cannot be or it is no better than others."""
         self.bench.write(self.bench.suite_path, snapshot.content)
+        known = [len(each.caught) for each in self.snapshots.all() if each.caught is not None]
         try:
+            if known and self.bench.falls_short(max(known)):
+                return snapshot
             return snapshot.with_mutation(self.bench.mutation())
         except InconclusiveError:
             return snapshot

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.agent.fingerprints import test_name
-from bot.domain import MutantVerdict, MutationResult, SuiteRun, Target
+from bot.domain import Mutant, MutantOutcome, MutantVerdict, MutationResult, SuiteRun, Target
 from bot.errors import MeasureError
 from bot.measure import mutation
 from bot.measure.mutants import MutantSet
@@ -15,6 +15,9 @@ from bot.sandbox import Sandbox
 
 if TYPE_CHECKING:
     from bot.measure.baseline import Baseline
+
+_MARGIN = 24
+"""So many mutants more than have to survive are run at once, for some of them are caught."""
 
 
 class Verdicts:
@@ -72,6 +75,32 @@ class Verdicts:
         ordered = (*self._mutants.mutants, *self._mutants.incompetent, *self._mutants.equivalent)
         return MutationResult(tuple(by_id[mutant.id] for mutant in ordered), result.sampled_from)
 
+    def fall_short(self, run: SuiteRun, most: int) -> bool:
+        """Whether the existing tests and a suite's passing tests catch no more than so many mutants together.
+
+        Only so many are run as it takes to know. Those that the last suite left alive come first, since they
+        most likely survive this one too. Raises MeasureError as `judge` does.
+        """
+        caught = {name for name, each in self._by_existing().items() if each.outcome.is_caught}
+        coverage = run.coverage.get(self._target.path)
+        waiting = [each for each in self._mutants.mutants if each.id not in caught]
+        if coverage is None or not run.passed:
+            return len(caught) <= most
+        reached = coverage.lines(run.passed)
+        waiting = [mutant for mutant in waiting if _may_be_reached(mutant, coverage.statements, reached)]
+        alive = {name for name, each in self._last.items() if each.outcome is MutantOutcome.SURVIVED}
+        waiting.sort(key=lambda mutant: mutant.id not in alive)
+        possible = len(caught) + len(waiting)
+        while possible > most and waiting:
+            enough = possible - most + _MARGIN
+            chunk, waiting = waiting[:enough], waiting[enough:]
+            possible -= len(chunk) - self._caught_of(chunk, run)
+        return possible <= most
+
+    def _caught_of(self, mutants: Sequence[Mutant], run: SuiteRun) -> int:
+        chosen = replace(self._mutants, mutants=tuple(mutants))
+        return mutation.judge(self._box, self._target, chosen, run, tests=run.passed).caught
+
     def _by_existing(self) -> Mapping[str, MutantVerdict]:
         if self._existing is None:
             self._existing = {}
@@ -84,6 +113,12 @@ class Verdicts:
                     return self._existing
                 self._existing = {each.mutant.id: each for each in result.verdicts}
         return self._existing
+
+
+def _may_be_reached(mutant: Mutant, statements: frozenset[int], reached: frozenset[int]) -> bool:
+    """Whether a mutant's statement is among the lines reached; one outside functions shows to whoever imports it."""
+    start = max((line for line in statements if line <= mutant.first), default=mutant.first)
+    return not mutant.function or not reached.isdisjoint(range(start, mutant.last + 1))
 
 
 def _still(verdict: MutantVerdict, same: tuple[str, ...]) -> bool:

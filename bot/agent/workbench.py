@@ -151,6 +151,19 @@ class Workbench:
                 branches |= coverage.taken(tests)
         return Covered(file, lines, branches)
 
+    def falls_short(self, most: int) -> bool:
+        """Whether the suite as it stands, with the existing tests, catches no more than so many mutants.
+
+        Found out on as few mutants as will do. Raises MeasureError.
+        """
+        known = self.known_mutation()
+        return self._verdicts.fall_short(self.run(), most) if known is None else known.caught <= most
+
+    @property
+    def untouched(self) -> bool:
+        """Whether nothing but the suite has been written to the tree, as far as can be seen."""
+        return not self._surroundings
+
     def mutation(self) -> MutationResult:
         """Return the verdicts on the mutants by the existing tests and the suite's passing tests together.
 

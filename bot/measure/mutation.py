@@ -66,6 +66,8 @@ def judge(
     verdicts = {m.id: MutantVerdict(m, MutantOutcome.EQUIVALENT) for m in mutants.equivalent}
     verdicts |= {m.id: MutantVerdict(m, MutantOutcome.INCOMPETENT) for m in mutants.incompetent}
     verdicts |= {m.id: known[m.id] for m in mutants.mutants if _is_kept(known.get(m.id), frozenset(chosen))}
+    if set(seen).issuperset(chosen):
+        verdicts |= {m.id: known[m.id] for m in mutants.mutants if _survived(known.get(m.id))}
     waiting = [mutant for mutant in mutants.mutants if mutant.id not in verdicts]
     notes: tuple[str, ...] = ()
     if waiting and not chosen:
@@ -105,6 +107,10 @@ def _is_kept(verdict: MutantVerdict | None, tests: frozenset[str]) -> bool:
     if verdict.outcome.is_caught:
         return verdict.killed_by in tests
     return True
+
+
+def _survived(verdict: MutantVerdict | None) -> bool:
+    return verdict is not None and verdict.outcome is MutantOutcome.SURVIVED
 
 
 def _coverage(run: SuiteRun, target: Target) -> FileCoverage:

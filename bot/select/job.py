@@ -43,6 +43,8 @@ class SelectionJob:
         mutants: The faults to detect.
         note: Told what is being done, in short sentences.
         before: Verdicts of the existing tests on these mutants, where they are known already.
+        judged: Verdicts of the existing tests and all passing tests of the candidate, where they are known already:
+            good enough to choose by, since what is delivered is measured again.
         slow_s: A test that takes longer is rejected, in seconds.
         timeout_s: Limit for one run of tests, in seconds.
     """
@@ -59,6 +61,7 @@ class SelectionJob:
     seed: int = 0
     note: Callable[[str], None] = _silent
     before: MutationResult | None = None
+    judged: MutationResult | None = None
     slow_s: float = SLOW_S
     timeout_s: float = 120.0
 

@@ -85,8 +85,7 @@ def _judge_evidence(
     job = case.job
     run = joined(job.baseline.run, *verified.trial.runs[:2], path=job.target.path)
     coverage = run.coverage.get(job.target.path)
-    found = case.before
-    met: tuple[str, ...] = ()
+    found, met = (case.before, ()) if job.judged is None else (job.judged, tuple(alive))
     while True:
         found = proof.with_candidate(box, job, run, found, tuple(alive), met)
         met = tuple(alive)

@@ -113,3 +113,25 @@ def test_a_file_made_by_a_command_makes_the_suite_run_again(bench: Workbench) ->
 
 def test_every_line_of_a_whole_file_counts_as_changed(bench: Workbench) -> None:
     assert bench.changed_lines >= ALL_LINES
+
+
+@pytest.mark.slow
+def test_that_a_suite_catches_too_little_is_found_out_on_a_part_of_the_mutants(
+    bench: Workbench, judged: list[tuple[int, tuple[str, ...]]]
+) -> None:
+    bench.write(SUITE_PATH, GOOD)
+    caught = bench.mutation().caught
+    bench.write(
+        SUITE_PATH, "from shop.prices import shout\n\n\ndef test_shout():\n    assert shout('a') == 'A!'\n"
+    )
+    judged.clear()
+    assert bench.falls_short(caught)
+    assert sum(number for number, _ in judged) < len(bench.mutants.mutants)
+    assert not bench.falls_short(0)
+
+
+def test_a_written_file_beside_the_suite_is_known(bench: Workbench) -> None:
+    bench.write(SUITE_PATH, GOOD)
+    assert bench.untouched
+    bench.write("tests/conftest.py", "")
+    assert not bench.untouched

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_type_hints
 
-from bot.models import ToolSchema
-from bot.models.wire import read_arguments
+from bot.models import ToolSchema, read_arguments
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

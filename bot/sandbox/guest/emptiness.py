@@ -54,11 +54,14 @@ class _Checks:
         self._path = real_path(os.path.join(job["tree"], job["path"]))
 
         self._functions: Functions | None = None
+        self._emptying: Emptying | None = None
 
     def loop(self, collected: session.Collected) -> None:
         gc.collect()
         # Before the freeze, which hides objects from the search.
         self._functions = Functions(self._path)
+        with contextlib.suppress(SyntaxError, ValueError):  # each check then says that it is broken
+            self._emptying = Emptying(self._job["source"], self._path)
         gc.freeze()
         adopt_orphans()
         for place, test in enumerate(self._job["tests"]):
@@ -112,13 +115,16 @@ class _Checks:
         session.use_own_temporary_directory(config, os.path.join(place, "pytest"))
 
     def _empty(self, lines: Sequence[int]) -> None:
-        emptying = Emptying(self._job["source"], self._path, lines)
+        emptying = self._emptying
+        if emptying is None:
+            raise ValueError("the file does not compile")
+        chosen = emptying.executed(lines)
         functions = self._functions
         if not functions:
             # Only the tests themselves import it; done here, what it runs at import is not emptied.
             with contextlib.suppress(Exception):
                 importlib.import_module(self._job["module"])
             functions = Functions(self._path)
-        emptying.put_in_place(functions)
+        emptying.put_in_place(functions, chosen)
         # A test may import the file once more: by another name, or with `importlib.reload`.
-        replace_source(self._path, emptying.source())
+        replace_source(self._path, lambda: emptying.source(chosen))

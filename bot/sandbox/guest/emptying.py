@@ -20,67 +20,68 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Emptying:
-    """The functions of a source file that hold some lines, ready to be emptied.
+    """The functions of a source file, ready to be emptied; what it takes is compiled once.
 
     Args:
         source: The file's text.
         path: Its path, for the code's file name.
-        lines: Executed lines; every function with one of these in its body is to be emptied.
 
     Raises:
         SyntaxError: The text does not compile (ValueError likewise).
     """
 
-    def __init__(self, source: str, path: str, lines: Collection[int]) -> None:
+    def __init__(self, source: str, path: str) -> None:
         self._path = path
         self._tree = ast.parse(source)
-        self._chosen = {
+        self._places = list(_functions(self._tree))
+        self._codes = self._emptied_codes()
+
+    def executed(self, lines: Collection[int]) -> frozenset[int]:
+        """Return the functions with one of these executed lines in their body."""
+        return frozenset(
             place
-            for place, (node, _) in enumerate(_functions(self._tree))
+            for place, (node, _) in enumerate(self._places)
             if any(first <= line <= last for first, last in [_body_lines(node)] for line in lines)
-        }
+        )
 
-    def __bool__(self) -> bool:
-        return bool(self._chosen)
+    def source(self, chosen: Collection[int]) -> str:
+        """Return the file's text with these functions emptied, for whoever imports it anew."""
+        tree = copy.deepcopy(self._tree)
+        for place, (node, _) in enumerate(list(_functions(tree))):
+            if place in chosen:
+                _empty(node)
+        return ast.unparse(ast.fix_missing_locations(tree))
 
-    def source(self) -> str:
-        """Return the file's text with the functions emptied, for whoever imports it anew."""
-        return ast.unparse(self._emptied(None))
-
-    def put_in_place(self, functions: Functions) -> None:
-        """Empty the live functions: all that were made from the file, wherever they are referred to."""
-        codes = self._codes()
+    def put_in_place(self, functions: Functions, chosen: Collection[int]) -> None:
+        """Empty these live functions: all that were made from the file, wherever they are referred to."""
+        wanted = {(_name(node), _first_line(node)) for node, _ in map(self._places.__getitem__, chosen)}
         for function in functions:
-            code = codes.get(_key(function.__code__))
+            key = _key(function.__code__)
+            code = self._codes.get(key) if key[:2] in wanted else None
             if code is not None:
                 function.__code__ = code.replace(co_filename=function.__code__.co_filename)
 
-    def _codes(self) -> dict[Key, CodeType]:
+    def _emptied_codes(self) -> dict[Key, CodeType]:
         """Return the emptied code by the function's name, line, parameters and free variables.
 
         A function within another is gone once that one is emptied, but may live already (what a decorator has
         returned). So the functions of each depth are emptied with those around them left whole.
         """
         found: dict[Key, CodeType] = {}
-        depths = {depth for place, (_, depth) in enumerate(_functions(self._tree)) if place in self._chosen}
-        for depth in sorted(depths):
-            tree = self._emptied(depth)
-            wanted = {
-                (_name(node), _first_line(node))
-                for place, (node, at) in enumerate(_functions(self._tree))
-                if place in self._chosen and at == depth
-            }
-            for code in _all_code(compile(tree, self._path, "exec", dont_inherit=True)):
-                if (code.co_name, code.co_firstlineno) in wanted:
-                    found[_key(code)] = code
+        for depth in sorted({at for _, at in self._places}):
+            tree = copy.deepcopy(self._tree)
+            wanted = set()
+            for node, at in list(_functions(tree)):
+                if at == depth:
+                    wanted.add((_name(node), _first_line(node)))
+                    _empty(node)
+            code = compile(ast.fix_missing_locations(tree), self._path, "exec", dont_inherit=True)
+            found.update(
+                (_key(each), each)
+                for each in _all_code(code)
+                if (each.co_name, each.co_firstlineno) in wanted
+            )
         return found
-
-    def _emptied(self, depth: int | None) -> ast.Module:
-        tree = copy.deepcopy(self._tree)
-        for place, (node, at) in enumerate(list(_functions(tree))):
-            if place in self._chosen and depth in (None, at):
-                _empty(node)
-        return ast.fix_missing_locations(tree)
 
 
 def _functions(tree: ast.AST, depth: int = 0) -> Iterator[tuple[Node, int]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib.machinery
 import os
 import sys
+from collections.abc import Callable
 from types import CodeType
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 _Loader = importlib.machinery.SourceFileLoader
 _ORIGINAL = _Loader.get_code
@@ -19,24 +20,27 @@ def real_path(path: str, known: dict[str, str] = {}) -> str:  # noqa: B006 - a m
     return known[path]
 
 
-def replace_source(path: str, source: str) -> None:
+def replace_source(path: str, source: Union[str, Callable[[], str]]) -> None:
     """From now on, imports of a file in this process get `source` in place of its content.
 
     With another `source` it can be called again.
 
     Args:
         path: The file, links resolved.
-        source: The text to compile.
+        source: The text to compile, or what gives it when it is asked for.
     """
+
+    def text() -> str:
+        return source if isinstance(source, str) else source()
 
     def get_code(self: Any, fullname: str) -> Optional[CodeType]:
         if real_path(self.get_filename(fullname)) != path:
             return _ORIGINAL(self, fullname)
-        code: CodeType = compile(source, self.get_filename(fullname), "exec", dont_inherit=True)
+        code: CodeType = compile(text(), self.get_filename(fullname), "exec", dont_inherit=True)
         return code
 
     _Loader.get_code = get_code  # type: ignore[method-assign]
-    _replace_for_assertion_rewriting(path, source)
+    _replace_for_assertion_rewriting(path, text)
 
 
 def is_imported(path: str) -> bool:
@@ -48,7 +52,7 @@ def is_imported(path: str) -> bool:
     return False
 
 
-def _replace_for_assertion_rewriting(path: str, source: str) -> None:
+def _replace_for_assertion_rewriting(path: str, text: Callable[[], str]) -> None:
     """Do the same for pytest's own loader, which takes test modules, plugins and what a conftest registers."""
     if "pytest" not in sys.modules:
         return
@@ -64,6 +68,7 @@ def _replace_for_assertion_rewriting(path: str, source: str) -> None:
     def rewrite_test(fn: Any, config: Any) -> Any:
         if real_path(str(fn)) != path:
             return original_rewrite(fn, config)
+        source = text()
         tree = ast.parse(source, filename=str(fn))
         rewrite.rewrite_asserts(tree, source.encode(), str(fn), config)
         return os.stat(fn), compile(tree, str(fn), "exec", dont_inherit=True)
