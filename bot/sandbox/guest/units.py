@@ -1,7 +1,7 @@
 """Pieces of a module that compile alone: a function with its decorators, or a statement outside of functions.
 
 A mutant changes one piece. Compiling that piece instead of the module gives the same code objects in a fraction of
-the time, since code depends on nothing around it but the names of the classes and the `__future__` imports.
+the time, since code depends on nothing around it but the names of the classes and what the module imports.
 Used by the host (which mutants are equivalent) and by the engine in the guest (what to put in place).
 """
 
@@ -58,6 +58,7 @@ class Module:
         _compile(self._tree, 0)  # finds what parsing alone does not: `return` outside a function
         self._starts = [0, *(match.end() for match in _LINE.finditer(source)), len(source)]
         self.flags = _future_flags(self._tree)
+        self._imports = _imports(self._tree)
         self._units: dict[tuple[int, int], Unit] = {}
         self._reference: dict[Unit, CodeType] = {}
         self._unchecked = (*_type_checking_lines(self._tree), *_overload_lines(self._tree))
@@ -117,6 +118,7 @@ class Module:
         else:
             start, stop, replacement = splice
             parts.extend((self.source[begin:start], replacement, self.source[stop : max(end, stop)]))
+        parts.append(self._imports)
         return "".join(parts)
 
     def is_equivalent(self, first: int, last: int, splice: tuple[int, int, str]) -> bool:
@@ -221,6 +223,24 @@ def _future_flags(tree: ast.Module) -> int:
             for alias in node.names:
                 flags |= getattr(__future__, alias.name).compiler_flag
     return flags
+
+
+def _imports(tree: ast.Module) -> str:
+    """Return a last line that imports every name which the module's own statements import.
+
+    From Python 3.11 on, a call of an attribute compiles differently where the module has imported what is before the
+    dot, wherever that stands.
+    """
+    names = set()
+    waiting: list[ast.stmt] = list(tree.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names.update(alias.asname or alias.name.partition(".")[0] for alias in node.names)
+        elif not isinstance(node, (*FunctionNode, ast.ClassDef)):
+            waiting.extend(statement for block in blocks(node) for statement in block)
+    names.discard("*")
+    return f"\nimport {', '.join(sorted(names))}\n" if names else ""
 
 
 def _first_line(node: ast.stmt) -> int:
