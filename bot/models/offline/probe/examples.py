@@ -6,9 +6,10 @@ import ast
 import builtins
 import doctest
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from .mining import needed, parametrised, substituted
 from .programs import Arg, Case, Op, Step
 from .surface import Surface
 
@@ -48,11 +49,11 @@ class Harvest:
                 continue
             for node in ast.walk(tree):
                 if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                    rows = list(_parametrised(node)) or [{}]
+                    rows = list(parametrised(node)) or [{}]
                     for row in rows[:60]:
                         for call in ast.walk(node):
                             if isinstance(call, ast.Call):
-                                self._call(_substituted(call, row))
+                                self._call(substituted(call, row))
 
     # ------------------------------------------------------------ docstrings
 
@@ -108,11 +109,11 @@ class Harvest:
             if len(value.args) != 1 or value.func.id != "print":
                 return
             value = value.args[0]
-        needed = _needed(before, value)
+        wanted = needed(before, value)
         if len(self.cases) >= _MOST_CASES:
             return
-        given = tuple(Step(ast.unparse(s), statement=True) for s in needed)
-        step = self._as_step(value)
+        given = tuple(Step(ast.unparse(s), statement=True) for s in wanted)
+        step = self.as_step(value)
         case_subject = step.op.subject if step.op is not None else subject or self._subject_of(value)
         self.cases.append(Case(case_subject, given, step, "example"))
 
@@ -133,7 +134,7 @@ class Harvest:
     # ------------------------------------------------------------ calls
 
     def _call(self, call: ast.Call) -> None:
-        step = self._as_step(self._rooted(ast.Expr(call)).value)  # type: ignore[attr-defined]
+        step = self.as_step(self._rooted(ast.Expr(call)).value)  # type: ignore[attr-defined]
         if step.op is None:
             return
         for arg in step.args:
@@ -152,7 +153,7 @@ class Harvest:
         free = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} - bound
         return all(name in self.module_names or name in _BUILTINS for name in free)
 
-    def _as_step(self, value: ast.expr) -> Step:
+    def as_step(self, value: ast.expr) -> Step:
         """Return an expression as a step, its arguments matched to parameters where the callable is known."""
         plain = Step(ast.unparse(value))
         if not isinstance(value, ast.Call) or any(isinstance(a, ast.Starred) for a in value.args):
@@ -170,7 +171,7 @@ class Harvest:
         op = next(iter(exact or methods), None)
         if op is None:
             return plain
-        args = _matched(op, value)
+        args = matched(op, value)
         if args is None:
             return plain
         if op.receiver:
@@ -178,7 +179,7 @@ class Harvest:
         return Step(op.form, args, op)
 
 
-def _matched(op: Op, call: ast.Call) -> tuple[Arg, ...] | None:
+def matched(op: Op, call: ast.Call) -> tuple[Arg, ...] | None:
     args: list[Arg] = []
     positional = [p for p in op.params if p.star != "**"]
     for index, value in enumerate(call.args):
@@ -195,60 +196,3 @@ def _matched(op: Op, call: ast.Call) -> tuple[Arg, ...] | None:
             return None
         args.append(Arg(by_name[word.arg], ast.unparse(word.value), True))
     return tuple(args)
-
-
-def _needed(before: list[ast.stmt], value: ast.AST) -> list[ast.stmt]:
-    """Return the statements before that a value depends on, in order."""
-    wanted = {n.id for n in ast.walk(value) if isinstance(n, ast.Name)}
-    kept: list[ast.stmt] = []
-    for statement in reversed(before):
-        binds = {
-            n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-        }
-        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
-            binds.add(statement.name)
-        reads = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)}
-        effect = not binds and bool(reads & wanted)
-        if binds & wanted or effect:
-            kept.append(statement)
-            wanted |= reads
-    return kept[::-1]
-
-
-def _parametrised(node: Any) -> Iterator[dict[str, ast.expr]]:
-    for decorator in node.decorator_list:
-        if not isinstance(decorator, ast.Call) or not ast.unparse(decorator.func).endswith("parametrize"):
-            continue
-        if len(decorator.args) < 2 or not isinstance(decorator.args[1], (ast.List, ast.Tuple)):
-            continue
-        first = decorator.args[0]
-        if isinstance(first, ast.Constant) and isinstance(first.value, str):
-            names = [name.strip() for name in first.value.split(",")]
-        elif isinstance(first, (ast.List, ast.Tuple)):
-            names = [str(e.value) for e in first.elts if isinstance(e, ast.Constant)]
-        else:
-            continue
-        for row in decorator.args[1].elts:
-            if isinstance(row, ast.Call) and ast.unparse(row.func).endswith("param"):
-                cells = list(row.args)
-            elif len(names) == 1:
-                cells = [row]
-            elif isinstance(row, (ast.Tuple, ast.List)):
-                cells = list(row.elts)
-            else:
-                continue
-            if len(cells) == len(names):
-                yield dict(zip(names, cells))  # noqa: B905 - Python 3.9 has no strict
-
-
-def _substituted(call: ast.Call, row: dict[str, ast.expr]) -> ast.Call:
-    if not row:
-        return call
-
-    class Fill(ast.NodeTransformer):
-        def visit_Name(self, node: ast.Name) -> Any:
-            return row.get(node.id, node)
-
-    copy = ast.parse(ast.unparse(call), mode="eval").body
-    filled: ast.Call = ast.fix_missing_locations(Fill().visit(copy))
-    return filled

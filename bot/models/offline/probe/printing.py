@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
 from .programs import Arg, Case
-from .running import IMPORTS, Runner
+from .running import Runner
 
 ROOM_CHARACTERS = 37_000
 
@@ -23,12 +23,12 @@ def row_of(case: Case, runner: Runner, told: Sequence[str]) -> dict[str, Any]:
     imports: dict[str, None] = {}
     bound = {step.target for step in case.given if step.target} | {"result"}
     for text in texts:
-        for name in runner.names_of(text):
-            origin = runner.origin(name) if name not in bound else ""
+        for name in runner.names.read_by(text):
+            origin = runner.names.origin(name) if name not in bound else ""
             if origin == "module":
                 names[name] = None
             elif origin == "import":
-                imports[IMPORTS[name]] = None
+                imports[runner.names.line(name)] = None
     for then in thens:
         if then.kind == "raises" and "." in then.type:
             imports["import " + then.type.rpartition(".")[0]] = None

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from . import guard, watching
+from .outcomes import InvalidCaseError
 from .programs import Case, Step
-from .running import InvalidCaseError, Runner
+from .running import Runner
 
 _SHIFT_SECONDS = 37 * 86_400 + 12_345
 _TIMEOUT_S = 60

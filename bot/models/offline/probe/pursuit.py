@@ -14,8 +14,9 @@ from typing import Any
 
 from .faults import Fault
 from .judging import Judge, in_processes
+from .outcomes import InvalidCaseError
 from .programs import Case, Op, Param
-from .running import InvalidCaseError, Runner
+from .running import Runner
 from .search import ACCIDENTS, OVERDUE_CASES, Search
 
 TRIES_PER_FAULT = 24

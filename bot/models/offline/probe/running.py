@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import contextlib
-import io
 import itertools
 import math
 import os
@@ -17,32 +15,11 @@ from types import CodeType, GeneratorType, ModuleType
 from typing import Any
 
 from . import guard, telling, watching
+from .names import IMPORTS, Names
+from .outcomes import InvalidCaseError, Outcome, Then
 from .programs import Case
+from .state import Sink, State
 
-IMPORTS = {
-    **{
-        name: f"import {name}"
-        for name in ("re", "operator", "math", "copy", "pickle", "itertools", "functools", "string")
-    },
-    **{
-        name: f"from collections import {name}"
-        for name in ("OrderedDict", "defaultdict", "Counter", "deque", "namedtuple")
-    },
-    **{
-        name: f"from datetime import {name}" for name in ("datetime", "date", "timedelta", "timezone", "time")
-    },
-    "collections": "import collections",
-    "Decimal": "from decimal import Decimal",
-    "Fraction": "from fractions import Fraction",
-    "Path": "from pathlib import Path",
-    "PurePath": "from pathlib import PurePath",
-    "UUID": "from uuid import UUID",
-    "islice": "from itertools import islice",
-    "partial": "from functools import partial",
-    "StringIO": "from io import StringIO",
-    "BytesIO": "from io import BytesIO",
-    "SimpleNamespace": "from types import SimpleNamespace",
-}
 ITERATED = 60
 _LEFT = (
     watching.TooManySteps,
@@ -62,118 +39,6 @@ _DIGITS = 5
 _BEARABLE_SECONDS = 0.15
 
 
-class Then:
-    """What an expression gave, as a scenario tells it, and the value or exception itself while it is at hand."""
-
-    __slots__ = ("deliberate", "kind", "literal", "message", "text", "type", "value")
-
-    def __init__(
-        self, kind: str, text: str = "", type_: str = "", message: str = "", value: Any = None
-    ) -> None:
-        self.kind = kind
-        self.text = text
-        self.type = type_
-        self.message = message
-        self.value = value
-        self.deliberate = False
-        self.literal = False
-
-    def row(self) -> dict[str, str]:
-        """Return it as a row of the output."""
-        full = {"kind": self.kind, "text": self.text, "type": self.type, "message": self.message}
-        return {key: value for key, value in full.items() if value}
-
-    @property
-    def key(self) -> tuple[str, str, str, str]:
-        """What is compared when a case runs again elsewhere."""
-        return self.kind, self.text, self.type, self.message
-
-
-class Outcome:
-    """What a case gave: `then` for its last step, `checks` as (expression, Then) pairs."""
-
-    __slots__ = ("checks", "lazy", "leaves", "output", "then", "warned")
-
-    def __init__(self, then: Then | None, checks: list[tuple[str, Then]]) -> None:
-        self.then = then
-        self.checks = checks
-        self.leaves = False
-        self.lazy = False
-        self.output = ""
-        self.warned = False
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What is compared when a case runs again elsewhere."""
-        return (self.then.key if self.then else None, tuple((e, t.key) for e, t in self.checks))
-
-
-class InvalidCaseError(Exception):
-    """A case whose given steps fail, or that may not be run."""
-
-
-class State:
-    """The module's mutable globals, put back after every case so that cases cannot change one another."""
-
-    def __init__(self, module: ModuleType) -> None:
-        self.kept: list[tuple[Any, Any]] = []
-        self.caches: list[Any] = []
-        spaces: list[Any] = [vars(module)]
-        spaces += [
-            vars(v) for v in vars(module).values() if isinstance(v, type) and v.__module__ == module.__name__
-        ]
-        seen: set[int] = set()
-        for space in spaces:
-            for name, value in list(space.items()):
-                if name.startswith("__") or id(value) in seen:
-                    continue
-                seen.add(id(value))
-                if type(value) in (list, dict, set) and len(value) <= 3000:
-                    self.kept.append((value, value.copy()))
-                elif type(value).__name__ == "_lru_cache_wrapper":
-                    self.caches.append(value.cache_clear)
-        self.names = dict(vars(module))
-        self.module = module
-
-    def restore(self) -> bool:
-        """Put back what changed; return whether anything had."""
-        changed = False
-        for value, copy in self.kept:
-            if len(value) != len(copy) or value != copy:
-                changed = True
-                value.clear()
-                if isinstance(value, list):
-                    value.extend(copy)
-                else:
-                    value.update(copy)
-        space = vars(self.module)
-        for name, value in self.names.items():
-            if space.get(name) is not value:
-                changed = True
-                space[name] = value
-        for clear in self.caches:
-            clear()
-        return changed
-
-
-class Sink(io.StringIO):
-    """Takes what the code prints, up to a bound; stands in for stdout and stderr all the time."""
-
-    def write(self, text: str) -> int:
-        """Keep the start of what is printed."""
-        if self.tell() < 4000:
-            super().write(text[:4000])
-        return len(text)
-
-    def taken(self) -> str:
-        """Return what was printed since the last call."""
-        text = self.getvalue() if self.tell() else ""
-        if text:
-            self.seek(0)
-            self.truncate()
-        return text
-
-
 class Runner:
     """Runs cases against one module."""
 
@@ -190,58 +55,18 @@ class Runner:
         self.iterating = False
         self.bearable: dict[str, int] = {}
         self.unbearable: dict[str, int] = {}
-        self.defined = _defined(tree)
+        self.names = Names(module, tree)
         self.raises = _raise_lines(tree)
         self.compiled: dict[tuple[str, str], CodeType] = {}
-        self.names: dict[str, tuple[str, ...]] = {}
-        self.known: dict[str, Any] = {}
         self.views: dict[str, list[str]] = {}
         self.adopt(module)
 
     def adopt(self, module: ModuleType) -> None:
         """Run on this version of the module from now on."""
         self.module = module
+        self.names.adopt(module)
         self.state = State(module)
         self.teller = telling.Teller(module, self.evaluate)
-
-    # ------------------------------------------------------------ names
-
-    def names_of(self, text: str) -> tuple[str, ...]:
-        """Return the names that a text reads."""
-        found = self.names.get(text)
-        if found is None:
-            tree = ast.parse(text)
-            found = tuple(
-                dict.fromkeys(
-                    n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
-                )
-            )
-            self.names[text] = found
-        return found
-
-    def origin(self, name: str) -> str:
-        """Return where a name comes from: `module`, `import`, or nothing (builtin, bound before, or unknown)."""
-        if name in self.defined:
-            return "module"
-        if name in IMPORTS:
-            return "import"
-        if hasattr(builtins, name):
-            return ""
-        return "module" if name in vars(self.module) else ""
-
-    def space(self, steps: list[str]) -> dict[str, Any]:
-        """Return globals in which these texts can be executed."""
-        space: dict[str, Any] = {}
-        for text in steps:
-            for name in self.names_of(text):
-                origin = self.origin(name)
-                if origin == "module":
-                    space[name] = getattr(self.module, name)
-                elif origin == "import":
-                    if name not in self.known:
-                        exec(IMPORTS[name], self.known)
-                    space[name] = self.known[name]
-        return space
 
     def code(self, text: str, mode: str) -> CodeType:
         """Compile a text once."""
@@ -253,7 +78,7 @@ class Runner:
 
     def evaluate(self, text: str) -> Any:
         """Evaluate an expression over the module's names."""
-        return eval(self.code(text, "eval"), self.space([text]))
+        return eval(self.code(text, "eval"), self.names.space([text]))
 
     # ------------------------------------------------------------ running
 
@@ -271,7 +96,7 @@ class Runner:
         texts = [step.text for step in case.given]
         self._start(watching.STEP_LIMIT)
         try:
-            space = self.space([*texts, case.when.text])
+            space = self.names.space([*texts, case.when.text])
             self.guard.arm()
             for step in case.given:
                 exec(self.code(step.text, "exec"), space)
@@ -392,7 +217,9 @@ class Runner:
                 return self._literal(Then("items", told, kind.__name__, value=items))
             return Then("holds", "", kind.__name__, value=value)
         own = [
-            name for name in space if name not in self.defined and name not in IMPORTS and name != "result"
+            name
+            for name in space
+            if name not in self.names.defined and name not in IMPORTS and name != "result"
         ]
         for name in own:
             if space[name] is value and not isinstance(value, _SMALL) and not name.startswith("__"):
@@ -463,7 +290,7 @@ class Runner:
 
     def _look(self, text: str, space: dict[str, Any]) -> Then | None:
         try:
-            value = eval(self.code(text, "eval"), {**space, **self.space([text]), **space})
+            value = eval(self.code(text, "eval"), {**space, **self.names.space([text]), **space})
         except Exception:
             return None
         told = self._text(value)
@@ -491,7 +318,7 @@ class Runner:
     def _differs(self, case: Case, outcome: Outcome, limit: int) -> bool:
         self._start(limit)
         try:
-            space = self.space([*(step.text for step in case.given), case.when.text])
+            space = self.names.space([*(step.text for step in case.given), case.when.text])
             self.guard.arm()
             for step in case.given:
                 exec(self.code(step.text, "exec"), space)
@@ -508,7 +335,7 @@ class Runner:
             self.state.restore()
 
     def _eval(self, text: str, space: dict[str, Any]) -> Any:
-        return eval(self.code(text, "eval"), {**self.space([text]), **space})
+        return eval(self.code(text, "eval"), {**self.names.space([text]), **space})
 
     def _same_then(self, case: Case, then: Then | None, space: dict[str, Any]) -> bool:
         text = case.when.text
@@ -575,24 +402,6 @@ def _close(value: Any, expected: Any) -> bool:
     if isinstance(expected, float):
         return isinstance(value, (int, float)) and math.isclose(value, expected, rel_tol=1e-6, abs_tol=1e-12)
     return bool(value == expected)
-
-
-def _defined(tree: ast.Module) -> frozenset[str]:
-    """Return the names that a module itself defines at its top level."""
-    found: set[str] = set()
-    todo: list[Any] = list(tree.body)
-    while todo:
-        node = todo.pop()
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            found.add(node.name)
-            continue
-        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
-            found.update(
-                n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-            )
-        for name in ("body", "orelse", "finalbody", "handlers"):
-            todo.extend(getattr(node, name, []))
-    return frozenset(found)
 
 
 def _raise_lines(tree: ast.Module) -> frozenset[int]:

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from . import inputs, watching
+from .outcomes import InvalidCaseError
 from .programs import Arg, Case, Op, Param, Step
-from .running import InvalidCaseError, Runner
+from .running import Runner
 from .surface import Owner, Surface
 
 ACCIDENTS = ("TypeError", "AttributeError", "NameError", "UnboundLocalError", "RecursionError", "SyntaxError")

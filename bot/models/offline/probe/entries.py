@@ -1,0 +1,153 @@
+"""Ways into the module through its package: programs of the repository's own tests, and public functions that take text.
+
+Whether one leads to what was changed shows when it is run.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from .examples import Harvest, matched
+from .mining import Mine, Program
+from .programs import Arg, Case, Op, Step
+from .surface import params_of
+
+_MOST_ENTRIES = 24
+_MOST_TEXTS = 80
+_LONGEST_TEXT = 600
+Evaluate = Callable[[str], Any]
+
+
+class Entries:
+    """Turns what was mined into cases and operations of the search.
+
+    Attributes:
+        imports: The import line for each name that the cases use and the module does not define itself.
+    """
+
+    def __init__(self, mine: Mine, harvest: Harvest, package: str) -> None:
+        self.mine = mine
+        self.harvest = harvest
+        self.package = package
+        self.imports: dict[str, str] = {}
+        self.ops: dict[str, Op] = {}
+
+    def cases(self, evaluate: Evaluate, defined: frozenset[str]) -> list[Case]:
+        """Return the mined programs as cases; a program that gives a name another meaning than one before is left out.
+
+        Args:
+            evaluate: Gives the value of an expression, once `imports` tells its names.
+            defined: Names that the module itself defines.
+        """
+        found: list[Case] = []
+        for program in self.mine.programs.values():
+            if any(self.imports.get(name, line) != line for name, line in program.imports.items()):
+                continue
+            if any(name in defined and self._other(name, program, evaluate) for name in program.imports):
+                continue
+            self.imports.update({n: line for n, line in program.imports.items() if n not in defined})
+            found.append(self._case(program, evaluate))
+        return found
+
+    def _other(self, name: str, program: Program, evaluate: Evaluate) -> bool:
+        """Whether a name that the module defines means something else in a program."""
+        space: dict[str, Any] = {}
+        try:
+            exec(program.imports[name], space)
+            return space[name] is not evaluate(name)
+        except Exception:
+            return True
+
+    def _case(self, program: Program, evaluate: Evaluate) -> Case:
+        given = tuple(
+            self._bound(name, text, evaluate) if name else Step(text, statement=True)
+            for name, text in program.given
+        )
+        when = self._step(program.when, evaluate)
+        return Case(self._subject(program, when, given), given, when, "mined")
+
+    def _bound(self, name: str, text: str, evaluate: Evaluate) -> Step:
+        step = self._step(ast.parse(text, mode="eval").body, evaluate)
+        return step.bound(name)
+
+    def _step(self, value: ast.expr, evaluate: Evaluate) -> Step:
+        """Return an expression as a step; a call of a function of the package knows its parameters."""
+        step = self.harvest.as_step(value)
+        if step.op is not None or not isinstance(value, ast.Call) or isinstance(value.func, ast.Call):
+            return step
+        op = self._op(ast.unparse(value.func), evaluate)
+        args = matched(op, value) if op is not None else None
+        if op is None or args is None or any(isinstance(a, ast.Starred) for a in value.args):
+            return step
+        for arg in args:
+            if arg.param is not None and _is_text(arg.text) and len(arg.param.pool) < _MOST_TEXTS:
+                arg.param.pool.append(arg.text)
+        return Step(op.form, args, op)
+
+    def _op(self, path: str, evaluate: Evaluate) -> Op | None:
+        """Return the operation that calls a function or class of the package by this path; None if it is none."""
+        if path not in self.ops and path.replace(".", "").isidentifier():
+            try:
+                value = evaluate(path)
+            except Exception:
+                return None
+            home = str(getattr(value, "__module__", ""))
+            if not callable(value) or home.partition(".")[0] != self.package:
+                return None
+            params = params_of(value, None, bound=False)
+            if params is not None:
+                self.ops[path] = Op(path.rpartition(".")[2], path + "({*})", params)
+        return self.ops.get(path)
+
+    def _subject(self, program: Program, when: Step, given: tuple[Step, ...]) -> str:
+        """Return what a program is about: the last thing of the package that it calls."""
+        for step in (when, *reversed(given)):
+            if step.op is not None:
+                return step.op.subject
+        calls = [ast.unparse(n.func) for n in ast.walk(program.when) if isinstance(n, ast.Call)]
+        known = [call for call in calls if call.partition(".")[0] in program.imports]
+        return (known or calls or ["module"])[0].rpartition(".")[2]
+
+    def on_texts(self, texts: list[str]) -> list[Case]:
+        """Return calls with texts of the tests of the public functions that take one text."""
+        self._exported()
+        told = sorted(
+            {text for text in texts if len(text) <= _LONGEST_TEXT}, key=lambda text: (len(text), text)
+        )
+        told = told[:: 1 + len(told) // _MOST_TEXTS]
+        found: list[Case] = []
+        for op in list(self.ops.values())[:_MOST_ENTRIES]:
+            first = op.params[0] if op.params else None
+            if first is None or first.star or sum(p.required for p in op.params) != 1 or not first.required:
+                continue
+            found += [Case(op.subject, (), Step(op.form, (Arg(first, text),), op), "mined") for text in told]
+        return found
+
+    def _exported(self) -> None:
+        """Take up the public functions of the package itself."""
+        module = sys.modules.get(self.package)
+        if module is None or module.__name__ != self.package:
+            return
+        alias = next(
+            (n for n, line in self.imports.items() if line.startswith(f"import {self.package}")), self.package
+        )
+        if (
+            self.imports.setdefault(alias, f"import {self.package}").partition(" as ")[0]
+            != f"import {self.package}"
+        ):
+            return
+        names = getattr(module, "__all__", None) or [n for n in vars(module) if not n.startswith("_")]
+        for name in names:
+            value = getattr(module, name, None)
+            if inspect.isfunction(value) and value.__module__.partition(".")[0] == self.package:
+                params = params_of(value, None, bound=False)
+                if params is not None:
+                    self.ops.setdefault(f"{alias}.{name}", Op(name, f"{alias}.{name}({{*}})", params))
+
+
+def _is_text(text: str) -> bool:
+    return text[:1] in "'\"" and len(text) <= _LONGEST_TEXT
