@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 import tokenize
 import warnings
 from collections.abc import Iterator
@@ -121,6 +122,35 @@ def _blocks(node: ast.AST) -> Iterator[ast.AST]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
             yield child
+
+
+_METADATA = re.compile(r"__[a-z]+__|(?i:version|version_info|version_tuple)")
+
+
+def without_behaviour(tree: ast.Module, lines: frozenset[int]) -> str:
+    """Return which kind of statements a module's changed lines all belong to, if it is one without behaviour of its own.
+
+    Args:
+        tree: The module at head.
+        lines: Lines that hold changed code.
+
+    Returns:
+        `imports`, `metadata` (`__version__`, `__all__` and their like), or "" if any line is part of anything else.
+    """
+    kinds = {}
+    for statement in tree.body:
+        kind = ""
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            kind = "imports"
+        elif isinstance(statement, ast.Assign | ast.AnnAssign):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            if all(isinstance(name, ast.Name) and _METADATA.fullmatch(name.id) for name in targets):
+                kind = "metadata"
+        kinds |= dict.fromkeys(range(statement.lineno, (statement.end_lineno or 0) + 1), kind)
+    found = {kinds.get(line, "") for line in lines}
+    if "" in found or not found:
+        return ""
+    return "metadata" if "metadata" in found else "imports"
 
 
 # ---------------------------------------------------------------- meaning

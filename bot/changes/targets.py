@@ -20,6 +20,7 @@ from bot.errors import UsageError
 from bot.repoconfig import PATH as CONFIGURATION
 from bot.repoconfig import RepoConfig
 
+_WITHOUT_BEHAVIOUR = {"imports": "imports", "metadata": "its version, names or other metadata"}
 _LARGEST = 2 * 1024**2  # bytes; a larger source is data that happens to be Python
 
 
@@ -221,7 +222,10 @@ def changed_lines(before: str | None, after: str) -> tuple[frozenset[int], str]:
         return frozenset(), "changes only comments, docstrings or white space"
     meaningful = _Meaningful(source.Units(tree), source.Units(old), code)
     lines = frozenset(line for hunk in found for line in meaningful.lines(hunk))
-    return lines, "" if lines else "only removes or moves code"
+    if not lines:
+        return lines, "only removes or moves code"
+    kind = source.without_behaviour(tree, lines & code)
+    return lines, f"changes only {_WITHOUT_BEHAVIOUR[kind]}" if kind else ""
 
 
 @dataclass(frozen=True, slots=True)

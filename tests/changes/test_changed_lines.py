@@ -211,3 +211,27 @@ def test_a_long_chain_of_elif_is_compared():
         f"    elif x == {n}:\n        return {n}\n" for n in range(1, 400)
     )
     assert changed_lines(chain, chain.replace("return 7\n", "return 8\n"))[0] == {17}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [
+        ('__version__ = "1.0"\nx = 1\n', '__version__ = "1.1"\nx = 1\n', "metadata"),
+        ("VERSION = (1, 0)\nx = 1\n", "VERSION = (1, 1)\nx = 1\n", "metadata"),
+        ("__all__ = ['a']\n", "__all__ = [\n    'a',\n    'b',\n]\n", "metadata"),
+        ("from typing import List\nx = 1\n", "from typing import (\n    Any,\n)\nx = 1\n", "imports"),
+        ('import os\n__version__ = "1"\n', 'import re\n__version__ = "2"\n', "metadata"),
+    ],
+)
+def test_a_change_of_version_or_imports_alone_is_nothing_to_test(before, after, reason):
+    said = {
+        "metadata": "changes only its version, names or other metadata",
+        "imports": "changes only imports",
+    }
+    assert changed_lines(before, after)[1] == said[reason]
+
+
+@pytest.mark.parametrize("changed", ["x = 2", "def version(): return 2", "a = __version__ = 2"])
+def test_a_version_that_changes_beside_code_leaves_a_target(changed):
+    lines, reason = changed_lines('__version__ = "1.0"\nx = 1\n', f'__version__ = "1.1"\n{changed}\n')
+    assert (set(lines), reason) == ({1, 2}, "")
