@@ -17,7 +17,7 @@ class Wish:
     """One thing that somebody wants of the bot.
 
     Attributes:
-        delivery: The webhook's `X-GitHub-Delivery`; several wishes of one delivery differ in `command` and `arguments`.
+        delivery: The webhook's `X-GitHub-Delivery`.
         installation: The installation's number.
         repository: `owner/name`; empty for kind `installation`.
         number: The pull request's number; 0 for kind `installation`.
@@ -28,6 +28,7 @@ class Wish:
         arguments: The words after it, at most a few.
         event: Event and action, such as `pull_request.synchronize`.
         inline: The comment is one on a line of the diff (`pull_request_review_comment`), so answers go below it.
+        more: How many further commands the comment holds; one comment, one command.
     """
 
     kind: Kind
@@ -42,6 +43,7 @@ class Wish:
     arguments: tuple[str, ...] = ()
     event: str = ""
     inline: bool = False
+    more: int = 0
 
     def as_json(self) -> dict[str, Any]:
         """Return the wish as values that JSON can hold."""
