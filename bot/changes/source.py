@@ -137,7 +137,7 @@ def without_behaviour(tree: ast.Module, lines: frozenset[int]) -> str:
     Returns:
         `imports`, `metadata` (`__version__`, `__all__` and their like), or "" if any line is part of anything else.
     """
-    kinds = {}
+    kinds: dict[int, str] = {}
     for statement in tree.body:
         kind = ""
         if isinstance(statement, ast.Import | ast.ImportFrom):
