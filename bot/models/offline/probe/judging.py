@@ -34,11 +34,16 @@ class Judge:
         self.flags = faults.flags_of(woven.tree)
         self.slow: set[int] = set()
         self.functions: dict[tuple[Any, ...], list[FunctionType]] = {}
+        self.reaching: dict[int, list[int]] = {}
 
     def kills(self, wanted: Sequence[Fault], cases: Sequence[Case]) -> dict[int, list[int]]:
         """Return, by fault number, the indexes of cases that show it (at most `KILLERS_WANTED`)."""
         order = [fault for fault in wanted if fault.number not in self.slow]
         results: dict[int, list[int]] = {}
+        self.reaching = {}
+        for index, case in enumerate(cases):
+            for line in case.lines:
+                self.reaching.setdefault(line, []).append(index)
         for _, row in in_processes(order, lambda fault: self._try(fault, cases), self.runner.guard):
             results[row[0]] = row[1]
             if row[2]:
@@ -47,10 +52,10 @@ class Judge:
 
     def _try(self, fault: Fault, cases: Sequence[Case]) -> list[Any]:
         early = self.at_import(fault)
-        reaching = [i for i, case in enumerate(cases) if fault.reached in case.lines]
+        reaching = self.reaching.get(fault.reached, [])
         if early:
             near = set(reaching)
-            reaching += [i for i in range(len(cases)) if i not in near]
+            reaching = [*reaching, *(i for i in range(len(cases)) if i not in near)]
         most = CASES_AT_IMPORT if early else CASES_PER_FAULT
         killers: list[int] = []
         self.runner.overdue = False

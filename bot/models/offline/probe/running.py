@@ -10,7 +10,6 @@ import os
 import random
 import re
 import sys
-import traceback
 from types import CodeType, GeneratorType, ModuleType
 from typing import Any
 
@@ -58,6 +57,7 @@ class Runner:
         self.names = Names(module, tree)
         self.raises = _raise_lines(tree)
         self.compiled: dict[tuple[str, str], CodeType] = {}
+        self.literals: dict[str, bool] = {}
         self.views: dict[str, list[str]] = {}
         self.adopt(module)
 
@@ -191,9 +191,14 @@ class Runner:
             and getattr(self.module, name, None) is not kind
         ):
             name = f"{kind.__module__}.{name}"
-        frames = traceback.extract_tb(error.__traceback__)
-        last = frames[-1] if frames else None
-        deliberate = bool(last and last.filename == self.path and last.lineno in self.raises)
+        last = error.__traceback__
+        while last is not None and last.tb_next is not None:
+            last = last.tb_next
+        deliberate = (
+            last is not None
+            and last.tb_frame.f_code.co_filename == self.path
+            and last.tb_lineno in self.raises
+        )
         message = str(error) if deliberate or kind.__module__ == self.module.__name__ else ""
         if telling.ADDRESS.search(message) or len(message) > 300 or not message.isprintable():
             message = ""
@@ -238,11 +243,15 @@ class Runner:
             return self.teller.text(value)
 
     def _literal(self, then: Then) -> Then:
-        try:
-            ast.literal_eval(then.text)
-            then.literal = True
-        except (ValueError, SyntaxError):
-            then.literal = False
+        known = self.literals.get(then.text)
+        if known is None:
+            try:
+                ast.literal_eval(then.text)
+                known = True
+            except (ValueError, SyntaxError):
+                known = False
+            self.literals[then.text] = known
+        then.literal = known
         return then
 
     # ------------------------------------------------------------ state afterwards

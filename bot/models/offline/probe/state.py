@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import operator
 from types import ModuleType
 from typing import Any
 
@@ -28,6 +29,7 @@ class State:
                 elif type(value).__name__ == "_lru_cache_wrapper":
                     self.caches.append(value.cache_clear)
         self.names = dict(vars(module))
+        self.texts, self.values = list(self.names), list(self.names.values())
         self.module = module
 
     def restore(self) -> bool:
@@ -42,10 +44,11 @@ class State:
                 else:
                     value.update(copy)
         space = vars(self.module)
-        for name, value in self.names.items():
-            if space.get(name) is not value:
-                changed = True
-                space[name] = value
+        if not all(map(operator.is_, map(space.get, self.texts), self.values)):
+            for name, value in self.names.items():
+                if space.get(name) is not value:
+                    changed = True
+                    space[name] = value
         for clear in self.caches:
             clear()
         return changed

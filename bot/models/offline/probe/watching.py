@@ -220,30 +220,6 @@ class Weaver(ast.NodeTransformer):
         )
 
 
-class Ticker(ast.NodeTransformer):
-    """Weaves a mere counter of steps into loops and function starts: for faulty functions."""
-
-    def _start(self, node: Any) -> Any:
-        self.generic_visit(node)
-        hook = ast.Expr(ast.Call(func=ast.Name(id="__tf_tick__", ctx=ast.Load()), args=[], keywords=[]))
-        first = node.body[0]
-        node.body.insert(0, ast.copy_location(hook, first))
-        return node
-
-    visit_For = visit_While = visit_AsyncFor = _start  # noqa: N815
-
-    def visit_FunctionDef(self, node: Any) -> Any:
-        """Count a function's start, after its docstring."""
-        self.generic_visit(node)
-        first = node.body[0]
-        hook = ast.Expr(ast.Call(func=ast.Name(id="__tf_tick__", ctx=ast.Load()), args=[], keywords=[]))
-        text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-        node.body.insert(1 if text else 0, ast.copy_location(hook, first))
-        return node
-
-    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815
-
-
 def weave(tree: ast.Module) -> ast.Module:
     """Return the tree with hooks for lines, branches and comparisons (in place)."""
     tree.body = Weaver()._body(tree.body)
@@ -251,9 +227,32 @@ def weave(tree: ast.Module) -> ast.Module:
 
 
 def tick(tree: ast.Module) -> ast.Module:
-    """Return the tree with a counter of steps (in place)."""
-    ticked: ast.Module = Ticker().visit(tree)
-    return ast.fix_missing_locations(ticked)
+    """Return the tree with a counter of steps in loops and at function starts, after docstrings (in place).
+
+    Done for every fault, so only statements are looked at and only the new nodes given places.
+    """
+    todo: list[Any] = list(tree.body)
+    while todo:
+        node = todo.pop()
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            todo.extend(getattr(node, name, ()))
+        if isinstance(node, (ast.For, ast.While, ast.AsyncFor)):
+            node.body.insert(0, _tick_at(node.body[0]))
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            first = node.body[0]
+            text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+            node.body.insert(1 if text else 0, _tick_at(first))
+    return tree
+
+
+def _tick_at(place: Any) -> ast.Expr:
+    at = {
+        "lineno": place.lineno,
+        "col_offset": place.col_offset,
+        "end_lineno": place.end_lineno,
+        "end_col_offset": place.end_col_offset,
+    }
+    return ast.Expr(ast.Call(ast.Name("__tf_tick__", ast.Load(), **at), [], [], **at), **at)
 
 
 def hooks(record: Record) -> dict[str, Any]:
