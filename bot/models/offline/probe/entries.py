@@ -8,78 +8,75 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
-from collections.abc import Callable
 from typing import Any
 
 from .examples import Harvest, matched
 from .mining import Mine, Program
+from .names import Names
 from .programs import Arg, Case, Op, Step
 from .surface import params_of
 
 _MOST_ENTRIES = 24
 _MOST_TEXTS = 80
 _LONGEST_TEXT = 600
-Evaluate = Callable[[str], Any]
 
 
 class Entries:
     """Turns what was mined into cases and operations of the search.
 
-    Attributes:
-        imports: The import line for each name that the cases use and the module does not define itself.
+    The import lines of the names that its cases use are noted in `names.imported`.
     """
 
-    def __init__(self, mine: Mine, harvest: Harvest, package: str) -> None:
+    def __init__(self, mine: Mine, harvest: Harvest, package: str, names: Names) -> None:
         self.mine = mine
         self.harvest = harvest
         self.package = package
-        self.imports: dict[str, str] = {}
+        self.names = names
+        self.imports = names.imported
         self.ops: dict[str, Op] = {}
 
-    def cases(self, evaluate: Evaluate, defined: frozenset[str]) -> list[Case]:
-        """Return the mined programs as cases; a program that gives a name another meaning than one before is left out.
-
-        Args:
-            evaluate: Gives the value of an expression, once `imports` tells its names.
-            defined: Names that the module itself defines.
-        """
+    def cases(self) -> list[Case]:
+        """Return the mined programs as cases; a program that gives a name another meaning than one before is left out."""
         found: list[Case] = []
         for program in self.mine.programs.values():
-            if any(self.imports.get(name, line) != line for name, line in program.imports.items()):
-                continue
-            if any(name in defined and self._other(name, program, evaluate) for name in program.imports):
-                continue
-            self.imports.update({n: line for n, line in program.imports.items() if n not in defined})
-            found.append(self._case(program, evaluate))
+            if all(self._agrees(name, line) for name, line in program.imports.items()):
+                for name, line in program.imports.items():
+                    if name not in self.names.defined:
+                        self.imports.setdefault(name, line)
+                found.append(self._case(program))
         return found
 
-    def _other(self, name: str, program: Program, evaluate: Evaluate) -> bool:
-        """Whether a name that the module defines means something else in a program."""
+    def _agrees(self, name: str, line: str) -> bool:
+        """Whether a program means by a name what the module, or a program before, means by it."""
+        if name not in self.names.defined and self.imports.get(name, line) == line:
+            return True
         space: dict[str, Any] = {}
         try:
-            exec(program.imports[name], space)
-            return space[name] is not evaluate(name)
+            exec(line, space)
+            return space[name] is self._value(name)
         except Exception:
-            return True
+            return False
 
-    def _case(self, program: Program, evaluate: Evaluate) -> Case:
+    def _value(self, text: str) -> Any:
+        return eval(text, self.names.space([text]))
+
+    def _case(self, program: Program) -> Case:
         given = tuple(
-            self._bound(name, text, evaluate) if name else Step(text, statement=True)
-            for name, text in program.given
+            self._bound(name, text) if name else Step(text, statement=True) for name, text in program.given
         )
-        when = self._step(program.when, evaluate)
+        when = self._step(program.when)
         return Case(self._subject(program, when, given), given, when, "mined")
 
-    def _bound(self, name: str, text: str, evaluate: Evaluate) -> Step:
-        step = self._step(ast.parse(text, mode="eval").body, evaluate)
+    def _bound(self, name: str, text: str) -> Step:
+        step = self._step(ast.parse(text, mode="eval").body)
         return step.bound(name)
 
-    def _step(self, value: ast.expr, evaluate: Evaluate) -> Step:
+    def _step(self, value: ast.expr) -> Step:
         """Return an expression as a step; a call of a function of the package knows its parameters."""
         step = self.harvest.as_step(value)
         if step.op is not None or not isinstance(value, ast.Call) or isinstance(value.func, ast.Call):
             return step
-        op = self._op(ast.unparse(value.func), evaluate)
+        op = self._op(ast.unparse(value.func))
         args = matched(op, value) if op is not None else None
         if op is None or args is None or any(isinstance(a, ast.Starred) for a in value.args):
             return step
@@ -88,11 +85,11 @@ class Entries:
                 arg.param.pool.append(arg.text)
         return Step(op.form, args, op)
 
-    def _op(self, path: str, evaluate: Evaluate) -> Op | None:
+    def _op(self, path: str) -> Op | None:
         """Return the operation that calls a function or class of the package by this path; None if it is none."""
         if path not in self.ops and path.replace(".", "").isidentifier():
             try:
-                value = evaluate(path)
+                value = self._value(path)
             except Exception:
                 return None
             home = str(getattr(value, "__module__", ""))
@@ -112,12 +109,12 @@ class Entries:
         known = [call for call in calls if call.partition(".")[0] in program.imports]
         return (known or calls or ["module"])[0].rpartition(".")[2]
 
-    def on_texts(self, texts: list[str]) -> list[Case]:
+    def on_texts(self) -> list[Case]:
         """Return calls with texts of the tests of the public functions that take one text."""
         self._exported()
-        told = sorted(
-            {text for text in texts if len(text) <= _LONGEST_TEXT}, key=lambda text: (len(text), text)
-        )
+        texts = {t for op in self.ops.values() for p in op.params for t in p.pool if _is_text(t)}
+        texts |= {repr(text) for text in self.mine.texts if len(text) <= _LONGEST_TEXT}
+        told = sorted(texts, key=lambda text: (len(text), text))
         told = told[:: 1 + len(told) // _MOST_TEXTS]
         found: list[Case] = []
         for op in list(self.ops.values())[:_MOST_ENTRIES]:

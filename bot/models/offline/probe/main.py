@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 import os
 import resource
@@ -14,11 +15,14 @@ from typing import Any, TextIO
 
 from . import (
     choosing,
+    entries,
     examples,
     faults,
+    focus,
     guard,
     inputs,
     judging,
+    mining,
     printing,
     proving,
     pursuit,
@@ -78,11 +82,11 @@ class Exploration:
             found, wanted = self._left_over()
             kills, cases = self._judge(found, self.job.get("batches", 8))
         else:
-            found, wanted = self._faults(), choosing.everything
+            found, wanted = self._faults(), self._wanted()
             kills, cases = self._judge(found, self.job.get("batches", 3))
         chosen = choosing.choose(cases, kills, self.job.get("most", 150), wanted)
         self.judge.trim([cases[i] for i, _ in chosen], [credit for _, credit in chosen])
-        stable = proving.prove([cases[i] for i, _ in chosen], self.job_path, self.job, self.runner.views)
+        stable = proving.prove([cases[i] for i, _ in chosen], self.job_path, self.job, self.runner)
         self._print(stable, cases, kills, found)
 
     def _start(self) -> None:
@@ -94,11 +98,14 @@ class Exploration:
         self.surface = surface.Surface(module, self.woven.source, self.woven.tree)
         for owner in self.surface.owners:
             self.runner.views[owner.cls.__name__] = owner.views
-        self.search = search.Search(self.surface, self.runner, self.record, self.job["seed"])
+        self.focus = focus.Focus(self.woven.tree, self.job.get("focus"))
+        self.search = search.Search(self.surface, self.runner, self.record, self.focus, self.job["seed"])
 
     def _faults(self) -> list[faults.Fault]:
-        """Return the faults to judge by: all of a module or, of a very large one, every second, third ..."""
+        """Return the faults to judge by: those of changed lines, or all of a module; of very many every second, third ..."""
         found = faults.find(self.woven.source, self.woven.tree)
+        if self.job.get("focus") is not None:
+            found = [fault for fault in found if fault.line in self.focus.lines]
         found = found[:: 1 + len(found) // MOST_FAULTS]
         for number, fault in enumerate(found):
             fault.number = number
@@ -107,22 +114,39 @@ class Exploration:
     def _left_over(self) -> tuple[list[faults.Fault], choosing.Wanted]:
         """Return the faults that the tools reported as not caught, and which evidence is still wanted."""
         found = survivors.read(self.job.get("survivors", ()), self.woven.source, self.woven.tree)
-        lines = set(self.job.get("missing_lines", ()))
-        origins = {first for first, _ in self.job.get("missing_branches", ())}
-        return found, choosing.Wanted(frozenset(lines), frozenset(origins))
+        lines = frozenset(self.job.get("missing_lines", ()))
+        origins = frozenset(first for first, _ in self.job.get("missing_branches", ()))
+        if not self.focus.whole:
+            lines, origins = lines & self.focus.inside, origins & self.focus.inside
+        return found, choosing.Wanted(lines, origins)
+
+    def _wanted(self) -> choosing.Wanted:
+        """Return which lines and branches count as evidence at first."""
+        inside = self.focus.inside
+        return choosing.everything if self.focus.whole else choosing.Wanted(inside, inside)
 
     def _grow(self) -> None:
         harvest = examples.Harvest(self.surface)
         harvest.docstrings()
         harvest.tests(self.job.get("examples", ()))
+        mined = self._mined(harvest)
         filled = inputs.Inputs(self.surface, self.job["seed"])
         filled.fill()
         self.search.learn(filled)
         self.search.make_objects()
         self.search.seeds(harvest.cases)
+        self.search.try_mined(mined)
         self.search.call_everything(self.job.get("per_op", 240))
         self.search.walk_objects(self.job.get("walks", 1500))
         self.search.vary(self.job.get("variants", 12000))
+
+    def _mined(self, harvest: examples.Harvest) -> list[Case]:
+        """Return what the repository's tests and documents do with the package, as cases."""
+        package = self.job["module"].partition(".")[0]
+        mine = mining.Mine(Path.cwd(), package, dir(builtins))
+        mine.dig(self.job["module"].rpartition(".")[2], self.job.get("suite", ""))
+        ways = entries.Entries(mine, harvest, package, self.runner.names)
+        return [*ways.cases(), *ways.on_texts()]
 
     def _judge(self, found: list[faults.Fault], batches: int) -> tuple[dict[int, list[int]], list[Case]]:
         """Judge the corpus, pursue what is left alive, and judge the cases found on the way."""

@@ -26,12 +26,10 @@ _TIMEOUT_S = 60
 _RESTARTS = 4
 
 
-def prove(
-    cases: Sequence[Case], job_path: str, job: dict[str, Any], views: dict[str, list[str]]
-) -> list[Case]:
+def prove(cases: Sequence[Case], job_path: str, job: dict[str, Any], runner: Runner) -> list[Case]:
     """Return the cases that gave the same again; checks that did not are taken off."""
     kept = []
-    again = _answers(cases, job_path, job, views)
+    again = _answers(cases, job_path, {**job, "views": runner.views, "imported": runner.names.imported})
     for index, case in enumerate(cases):
         row = again.get(index)
         if row is not None and _agrees(case, row):
@@ -51,9 +49,7 @@ def _agrees(case: Case, row: list[Any]) -> bool:
     return bool(outcome.checks) or not before or then is not None
 
 
-def _answers(
-    cases: Sequence[Case], job_path: str, job: dict[str, Any], views: dict[str, list[str]]
-) -> dict[int, Any]:
+def _answers(cases: Sequence[Case], job_path: str, job: dict[str, Any]) -> dict[int, Any]:
     """Return what each case gave elsewhere, by index; after a case that ends the process, the others go on."""
     told = [
         {
@@ -71,9 +67,7 @@ def _answers(
         left = [index for index in order if index not in answers]
         if not left:
             break
-        Path(path).write_text(
-            json.dumps({**job, "cases": told, "order": left, "views": views}), encoding="utf-8"
-        )
+        Path(path).write_text(json.dumps({**job, "cases": told, "order": left}), encoding="utf-8")
         before = len(answers)
         for index, row in _run(job_path, path):
             answers[index] = row
@@ -108,6 +102,7 @@ def answer(job: dict[str, Any], out: TextIO) -> None:
     runner = Runner(module, ast.parse(job["source"]), module.__file__ or "", watching.Record(), watch)
     sys.stdout = sys.stderr = runner.sink
     runner.views = job["views"]
+    runner.names.imported = job["imported"]
     runner.reseeds = False
     for index in job["order"]:
         told = job["cases"][index]

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from . import inputs, watching
+from .focus import Focus
 from .outcomes import InvalidCaseError
 from .programs import Arg, Case, Op, Param, Step
 from .running import Runner
@@ -17,15 +18,23 @@ from .surface import Owner, Surface
 
 ACCIDENTS = ("TypeError", "AttributeError", "NameError", "UnboundLocalError", "RecursionError", "SyntaxError")
 _LONGEST_CASE = 280
+_LONGEST_MINED = 1400
+_FAR_CALLS = 16
+_MINED_WEIGHT = 12
 RESERVED_CASES = 60
+MOST_MINED = 1500
 OVERDUE_CASES = 3
 
 
 class Search:
     """Grows a corpus of cases."""
 
-    def __init__(self, surface: Surface, runner: Runner, record: watching.Record, seed: int) -> None:
+    def __init__(
+        self, surface: Surface, runner: Runner, record: watching.Record, focus: Focus, seed: int
+    ) -> None:
         self.surface = surface
+        self.focus = focus
+        self.hitting: set[str] = set()
         self.runner = runner
         self.record = record
         self.random = random.Random(seed)
@@ -47,7 +56,8 @@ class Search:
     def attempt(self, case: Case, keep: bool = False) -> Case | None:
         """Run a case; return it if it could be a test and shows something new, and put it in the corpus."""
         case = self.settled(case)
-        if case.key in self.seen or case.size > _LONGEST_CASE:
+        longest = _LONGEST_MINED if case.origin == "mined" else _LONGEST_CASE
+        if case.key in self.seen or case.size > longest:
             return None
         self.seen.add(case.key)
         self.tried += 1
@@ -75,6 +85,9 @@ class Search:
             )
         case.outcome = outcome
         new = case.features - self.known
+        near = self.focus.reached(case.lines)
+        if near:
+            self.hitting.add(case.when.op.subject if case.when.op is not None else case.subject)
         opaque = then is not None and then.kind == "holds" and not then.text
         if opaque and then is not None:
             if new or keep:
@@ -83,6 +96,9 @@ class Search:
                     self._follow(case, then.value)
             if not outcome.checks:
                 return None
+        if not near:
+            self.known |= new
+            return case if new else None
         if not new and not keep:
             self._reserve(case)
             return None
@@ -159,6 +175,13 @@ class Search:
         for case in cases:
             self.attempt(case, keep=True)
 
+    def try_mined(self, cases: Sequence[Case]) -> None:
+        """Run programs of the repository's tests; those that reach what was changed are seeds."""
+        for case in cases[:MOST_MINED]:
+            kept = self.attempt(case)
+            if kept is not None and case in self.corpus[-1:] and case.when.op is None:
+                self.by_op.setdefault(case.subject, []).append(case)
+
     def make_objects(self) -> None:
         """Find out how objects of each class are made; remember the simplest expressions that do."""
         for owner in self.surface.owners:
@@ -189,15 +212,24 @@ class Search:
     def call_everything(self, per_op: int) -> None:
         """Try every function and every operation on every kind of object with its likeliest inputs."""
         for op in self.surface.functions:
-            for step in self._calls(op, per_op if op.public else per_op // 2):
+            for step in self._calls(op, self._share(op, per_op if op.public else per_op // 2)):
                 self.attempt(Case(op.subject, (), step))
         for owner in self.surface.owners:
             for maker in owner.makers:
-                for step in self._calls(maker, per_op // 2):
+                for step in self._calls(maker, self._share(maker, per_op // 2)):
                     self.attempt(Case(maker.subject, (), step))
             for op in owner.ops:
                 if op.receiver:
-                    self._on_objects(owner, op, per_op // 2)
+                    self._on_objects(owner, op, self._share(op, per_op // 2))
+
+    def _share(self, op: Op, budget: int) -> int:
+        """Return how much of a budget an operation gets: the more, the closer it is to what was changed."""
+        if self.focus.whole:
+            return budget
+        if self.focus.holds(op):
+            return budget * 2
+        near = self.focus.leads(op) or op.subject in self.hitting
+        return budget if near else min(budget, _FAR_CALLS)
 
     def _on_objects(self, owner: Owner, op: Op, budget: int) -> None:
         makers = self.expressions.get(owner.name, [])[:8]
@@ -225,7 +257,7 @@ class Search:
         for owner in self.surface.owners:
             makers = self.expressions.get(owner.name, [])
             movers = self.movers.get(owner.name, [])
-            ops = [op for op in owner.ops if op.receiver]
+            ops = [op for op in owner.ops if op.receiver and self._is_near(op)]
             if not makers or not movers or not ops:
                 continue
             for _ in range(rounds):
@@ -242,16 +274,23 @@ class Search:
                 if case is not None and self._moves(case):
                     self._remember(owner, step)
 
+    def _is_near(self, op: Op) -> bool:
+        return self.focus.leads(op) or op.subject in self.hitting
+
     def vary(self, budget: int) -> None:
-        """Vary cases of the corpus, the recent and short ones more often, for so many attempts."""
+        """Vary cases of the corpus, the recent and short ones more often, for so many attempts.
+
+        A mined program may do much that is not counted, so varying one counts as many attempts.
+        """
         if not self.by_op:
             return
         names = sorted(self.by_op)
-        for _ in range(budget):
+        while budget > 0:
             if self.random.random() < 0.5:
                 case = self.random.choice(self.by_op[self.random.choice(names)])
             else:
                 case = self.corpus[int(self.random.random() ** 0.7 * len(self.corpus))]
+            budget -= _MINED_WEIGHT if case.origin == "mined" else 1
             new = self.variant(case)
             if new is not None:
                 self.attempt(new)
@@ -366,7 +405,7 @@ class Search:
             when = self._varied_step(when)
         if self.random.random() < 0.25:
             when = self._varied_step(when)
-        new = Case(case.subject, tuple(given), when, "")
+        new = Case(case.subject, tuple(given), when, case.origin if case.origin == "mined" else "")
         new.unbound = case.unbound
         return new
 
