@@ -22,15 +22,16 @@ from bot.models.budget import BudgetError
 from bot.sandbox.choice import choose
 from bot.select.placement import place
 from bot.select.selection import Selection
-from bot.workshop import Listener, Workshop, site, stage, workshop
+from bot.workshop import Listener, Workshop, Wrapper, site, stage, workshop
 
 
-def review(request: Request, tell: Listener) -> RunReport:
+def review(request: Request, tell: Listener, *, wrap: Wrapper = lambda model: model) -> RunReport:
     """Write tests for a change and say what they prove.
 
     Args:
         request: What to review, and how.
         tell: Is told of every stage as it begins and ends.
+        wrap: Is given the model, and gives the one to be used in its place.
 
     Returns:
         The run's report. Code that cannot be installed or run gives the status `inconclusive`, Ctrl-C `cancelled`,
@@ -50,7 +51,7 @@ def review(request: Request, tell: Listener) -> RunReport:
     status, reason = "", ""
     try:
         if change.targets:
-            with workshop(request, config, change, tell) as shop:
+            with workshop(request, config, change, tell, wrap) as shop:
                 for target in change.targets:
                     done.append(cover(target, shop))
                     shop.site.add(done[-1].suite)  # a later target may extend the same file
@@ -82,11 +83,13 @@ def cover(target: Target, shop: Workshop) -> TargetReport:
         mutants = stages.draw_mutants(target, shop)
         stages.check_import(target, placement, shop)
         before = stages.judge_existing(target, mutants, shop)
-        brief = stages.write_brief(target, placement, shop)
-        seed = stages.write_first_suite(brief, shop)
-        spent += seed.usage
-        refinement = stages.refine_suite(brief, seed, mutants, before, shop)
-        spent += refinement.usage
+        refinement = stages.proposed_before(target, placement, shop)
+        if refinement is None:
+            brief = stages.write_brief(target, placement, shop)
+            seed = stages.write_first_suite(brief, shop)
+            spent += seed.usage
+            refinement = stages.refine_suite(brief, seed, mutants, before, shop)
+            spent += refinement.usage
         selection = stages.select_tests(refinement, placement, mutants, before, target, shop)
     except InconclusiveError as error:
         return TargetReport(target, error.status, _with_detail(error), usage=spent)

@@ -7,7 +7,7 @@ from bot.agent.limits import AgentLimits
 from bot.agent.loop import Refinement, refine
 from bot.agent.seed import Seed, write_seed
 from bot.agent.workbench import Workbench
-from bot.domain import MutationResult, Target
+from bot.domain import MutationResult, Suite, Target, Usage
 from bot.errors import InconclusiveError, MeasureError
 from bot.measure.importing import import_problem
 from bot.measure.mutants import MutantSet, generate
@@ -73,9 +73,22 @@ def write_brief(target: Target, placement: Placement, shop: Workshop) -> Brief:
     )
 
 
+def proposed_before(target: Target, placement: Placement, shop: Workshop) -> Refinement | None:
+    """Return the suite that was proposed for the same functions before: it needs no model, only to be verified again."""
+    for suite in shop.request.earlier:
+        if suite.target == target.path and suite.functions == target.functions_hash:
+            candidate = Suite(placement.suite_path, suite.content)
+            return Refinement((), candidate, 0, Usage(), "earlier")
+    return None
+
+
 def write_first_suite(brief: Brief, shop: Workshop) -> Seed:
-    """Let the model write a first suite from the source alone."""
+    """Let the model write a first suite from the source alone, or take one that was proposed for an earlier head."""
     with stage(shop.tell, "seed", brief.target.path) as say:
+        for suite in shop.request.earlier:
+            if suite.target == brief.target.path:
+                say("the suite proposed before")
+                return Seed(suite.content)
         seed = write_seed(shop.model, brief)
         say(seed.note or f"{len(seed.code.splitlines())} lines")
         return seed
@@ -123,6 +136,7 @@ def select_tests(
             note=say,
             before=before,
             judged=refinement.mutation,
+            dismissed=shop.request.dismissed,
         )
         selection = select(job)
         say(f"{sum(row.kept for row in selection.ledger)} of {len(selection.ledger)} tests kept")

@@ -22,6 +22,7 @@ BASELINE_S = 300.0
 """Seconds that the repository's own tests may take before a run does without them."""
 
 Listener = Callable[[Progress], None]
+Wrapper = Callable[[Model], Model]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +64,13 @@ class Workshop:
 
 
 @contextmanager
-def workshop(request: Request, config: RepoConfig, change: Change, tell: Listener) -> Iterator[Workshop]:
+def workshop(
+    request: Request, config: RepoConfig, change: Change, tell: Listener, wrap: Wrapper = lambda model: model
+) -> Iterator[Workshop]:
     """Prepare all that the targets of a change share; it is gone when the context ends.
+
+    Args:
+        wrap: Is given the model, and gives the one to be used in its place.
 
     Raises:
         InconclusiveError: The repository's code cannot be installed or run.
@@ -75,7 +81,7 @@ def workshop(request: Request, config: RepoConfig, change: Change, tell: Listene
             existing = baseline.take(box, change.targets, selection=own, timeout_s=BASELINE_S)
             say(existing.problem or f"{len(existing.green)} tests pass, {len(existing.red)} fail")
         model = load(request.model, seed=request.seed, budget_usd=request.budget_usd)
-        yield Workshop(place, request, config, existing, model, tell)
+        yield Workshop(place, request, config, existing, wrap(model), tell)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ Lines are 1-based numbers in a file, paths are POSIX paths relative to the repos
 money is USD, and fractions lie between 0 and 1. `None` for a measure means "could not be measured", never 0.
 """
 
-from bot.domain.change import Change, Function, Request, Skipped, Target
+from bot.domain.change import Change, Earlier, Function, Request, Skipped, Target
 from bot.domain.coverage import FileCoverage
 from bot.domain.lines import ranges
 from bot.domain.mutants import Mutant, MutantOutcome, MutantVerdict, MutationResult, spread
@@ -17,6 +17,7 @@ __all__ = [
     "CollectionError",
     "CoverageDeltas",
     "Delta",
+    "Earlier",
     "FileCoverage",
     "Function",
     "Judgement",

@@ -2,8 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """A suite that was proposed for a target before, at another head of the same change.
+
+    Attributes:
+        target: The target's path.
+        functions: `functions_hash` of the target it was written for.
+        content: The file as it was proposed.
+    """
+
+    target: str
+    functions: str
+    content: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +33,8 @@ class Request:
         whole_file: For `generate`: the one source file, relative to the repository's root.
         only: Limits the review to targets at or below these paths.
         budget_usd: Upper limit of what model calls may cost.
+        dismissed: What tests do that nobody wants to see again, as `Judgement.behaviours` has it.
+        earlier: Suites that were proposed before; they are verified again rather than written anew.
     """
 
     root: Path
@@ -29,6 +47,8 @@ class Request:
     max_iterations: int = 25
     budget_usd: float | None = None
     seed: int = 0
+    dismissed: frozenset[str] = frozenset()
+    earlier: tuple[Earlier, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +82,18 @@ class Target:
     base_source: str | None = None
     base_path: str | None = None
     whole_file: bool = False
+
+    @property
+    def functions_hash(self) -> str:
+        """A hash of the changed functions' text, and of the changed lines outside of them."""
+        lines = self.source.splitlines()
+        parts = [
+            "\n".join([function.qualname, *lines[function.first - 1 : function.last]])
+            for function in self.functions
+        ]
+        held = {line for each in self.functions for line in range(each.first, each.last + 1)}
+        parts += [lines[line - 1] for line in sorted(self.changed_lines - held) if line <= len(lines)]
+        return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,8 @@ class Judgement:
     Attributes:
         id: Its node id in the delivered file if kept, otherwise in the candidate suite.
         on_base: Its outcome on the base commit: `passed`, `failed`, `error`; None if not run there.
+        behaviours: What a kept test does, as hashes that its name does not matter for: as it was written, and as it
+            is delivered.
     """
 
     id: str
@@ -48,6 +50,7 @@ class Judgement:
     on_base: str | None = None
     runs: int = 0
     duration_s: float = 0.0
+    behaviours: tuple[str, ...] = ()
 
     @property
     def kept(self) -> bool:

@@ -26,14 +26,14 @@ def duplicates(source: str, tests: Sequence[Spot], existing: Mapping[str, str]) 
     seen: dict[str, str] = {}
     for path, text in existing.items():
         try:
-            said = _Sayings(text)
+            said = Sayings(text)
             written = [spot for function in said.shape.tests for spot in _spots(said.shape, function)]
         except (SyntaxError, ValueError):
             continue
         for spot in written:
             seen.setdefault(said.of(spot), f"{path}::{spot.function}")
     found: dict[Spot, str] = {}
-    said = _Sayings(source)
+    said = Sayings(source)
     for spot in tests:
         text = said.of(spot)
         if text in seen:
@@ -50,7 +50,7 @@ def _spots(shape: Outline, function: str) -> list[Spot]:
     return [Spot(function, row) for row in rows] if 0 < len(rows) <= _LARGEST else []
 
 
-class _Sayings:
+class Sayings:
     """What the tests of a file say, free of their names."""
 
     def __init__(self, source: str) -> None:

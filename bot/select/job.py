@@ -45,6 +45,7 @@ class SelectionJob:
         before: Verdicts of the existing tests on these mutants, where they are known already.
         judged: Verdicts of the existing tests and all passing tests of the candidate, where they are known already:
             good enough to choose by, since what is delivered is measured again.
+        dismissed: What tests do that nobody wants to see again, as hashes (`bot.select.behaviour`).
         slow_s: A test that takes longer is rejected, in seconds.
         timeout_s: Limit for one run of tests, in seconds.
     """
@@ -62,6 +63,7 @@ class SelectionJob:
     note: Callable[[str], None] = _silent
     before: MutationResult | None = None
     judged: MutationResult | None = None
+    dismissed: frozenset[str] = frozenset()
     slow_s: float = SLOW_S
     timeout_s: float = 120.0
 

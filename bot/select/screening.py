@@ -9,6 +9,7 @@ from bot.errors import MeasureError
 from bot.measure.hollow import hollow_tests
 from bot.sandbox import Sandbox
 from bot.select import proof
+from bot.select.behaviour import behaviours
 from bot.select.bugs import report, suspected
 from bot.select.case import Case
 from bot.select.composing import texts
@@ -63,6 +64,7 @@ def judge_candidate(box: Sandbox, case: Case) -> None:
     case.count(verified)
     _note_collection_error(case, verified)
     _set_bugs_aside(box, case, verified)
+    _reject_dismissed(case)
     if not draft.left:
         return
     _reject_duplicates(box, case)
@@ -155,6 +157,17 @@ def _set_bugs_aside(box: Sandbox, case: Case, verified: Verified) -> None:
         note = f"the documentation says {example.call} gives {example.expected}"
         draft.rejected[test] = (Reason.SUSPECTED_BUG, note)
     case.bugs = report(box, case.job.target, found)
+
+
+def _reject_dismissed(case: Case) -> None:
+    """Reject the tests that the author did not want before."""
+    draft, dismissed = case.draft, case.job.dismissed
+    if not dismissed:
+        return
+    said = behaviours(draft.source, [draft.tests[test] for test in draft.left])
+    for test in draft.left:
+        if said[draft.tests[test]] in dismissed:
+            draft.reject(test, Reason.DISMISSED, "the author dismissed it before")
 
 
 def _reject_duplicates(box: Sandbox, case: Case) -> None:

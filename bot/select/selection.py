@@ -9,6 +9,7 @@ from bot.domain import Judgement, MutationResult, Reason
 from bot.measure.deltas import coverage_deltas, mutation_delta
 from bot.select import proof
 from bot.select.base import outcomes_on_base
+from bot.select.behaviour import behaviours, delivered
 from bot.select.case import Case
 from bot.select.composing import workplace
 from bot.select.finishing import Final, finish
@@ -78,6 +79,8 @@ def _ledger(case: Case, final: Final | None, on_base: Mapping[str, str | None]) 
     draft = case.draft
     kept = {} if final is None else {test: name for name, test in final.names.items()}
     rows: list[Judgement] = []
+    written = behaviours(draft.source, draft.tests.values()) if final is not None else {}
+    given = {} if final is None else delivered(final.suite.content, final.suite.path, final.run.results)
     for test in dict.fromkeys([*(t for t in draft.rejected if t not in draft.tests), *draft.tests]):
         row = Judgement(test, None, runs=case.runs.get(test, 0), duration_s=case.durations.get(test, 0.0))
         if final is not None and test in kept and test not in draft.rejected:
@@ -89,6 +92,9 @@ def _ledger(case: Case, final: Final | None, on_base: Mapping[str, str | None]) 
                     lines_gained=final.lines.get(name, ()),
                     mutants_killed=final.kills.get(name, ()),
                     on_base=on_base.get(name),
+                    behaviours=tuple(
+                        dict.fromkeys([written[draft.tests[test]], *filter(None, [given.get(name)])])
+                    ),
                 )
             )
         else:
