@@ -37,20 +37,27 @@ def build(report: RunReport, root: Path) -> str:
     Raises:
         UsageError: A suite would lie outside of the repository, or is no test file.
     """
-    before: dict[str, bytes] = {}
-    after: dict[str, bytes] = {}
-    executable: set[str] = set()
-    for path, suite in _suites(report).items():
-        old = _reviewed(report, root, path)
-        if old is not None:
-            before[path] = old
-            if os.access(root / path, os.X_OK):
-                executable.add(path)
-        after[path] = _encoded(suite.content, old)
-    if not after:
+    both = contents(report, root)
+    if not both:
         return ""
+    before = {path: old for path, (old, _) in both.items() if old is not None}
+    after = {path: new for path, (_, new) in both.items()}
+    executable = {path for path in before if os.access(root / path, os.X_OK)}
     with tempfile.TemporaryDirectory(prefix="testforge-patch-") as name:
         return _difference(Path(name), before, after, executable)
+
+
+def contents(report: RunReport, root: Path) -> Mapping[str, tuple[bytes | None, bytes]]:
+    """Return the proposed files by path, sorted: each as it was reviewed (None if it is new), and as it is proposed.
+
+    Raises:
+        UsageError: A suite would lie outside of the repository, or is no test file.
+    """
+    found = {}
+    for path, suite in _suites(report).items():
+        old = _reviewed(report, root, path)
+        found[path] = (old, _encoded(suite.content, old))
+    return found
 
 
 def apply(report: RunReport, root: Path) -> tuple[str, ...]:

@@ -66,13 +66,20 @@ class App:
 
     def connect(self, installation: int, repository: str) -> Hub:
         """Return the client for one repository (`owner/name`); nothing is asked of GitHub yet."""
-        wire = _wire(self._settings)
         with self._lock:
             pace = self._paces.setdefault(installation, Pace(self._clock))
             tokens = self._tokens.setdefault(
                 (installation, repository), Tokens(_wire(self._settings), self._key, installation, repository)
             )
-        return Hub(wire, tokens, repository, installation, pace, self._clock)
+        return Hub(
+            _wire(self._settings),
+            tokens,
+            repository,
+            installation=installation,
+            login=lambda: self.identity().login,
+            pace=pace,
+            clock=self._clock,
+        )
 
     def identity(self) -> Identity:
         """Return who the App is; GitHub is asked once.
@@ -94,10 +101,29 @@ class App:
         return self._identity
 
 
-def with_token(settings: Settings, token: str, repository: str, clock: Clock | None = None) -> Hub:
-    """Return the client for one repository with a token that somebody else made, such as an Action's."""
+def with_token(
+    settings: Settings,
+    token: str,
+    repository: str,
+    *,
+    login: str = "github-actions[bot]",
+    clock: Clock | None = None,
+) -> Hub:
+    """Return the client for one repository with a token that somebody else made, such as an Action's.
+
+    Args:
+        login: Who the token's comments are by.
+    """
     clock = clock or SystemClock()
-    return Hub(_wire(settings), FixedToken(token), repository, 0, Pace(clock), clock)
+    return Hub(
+        _wire(settings),
+        FixedToken(token),
+        repository,
+        installation=0,
+        login=lambda: login,
+        pace=Pace(clock),
+        clock=clock,
+    )
 
 
 def _wire(settings: Settings) -> Wire:

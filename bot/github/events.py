@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from bot.github.boxes import ticked
+from bot.deliver.boxes import ticked
 from bot.github.commands import parse
 from bot.github.wishes import Kind, Wish
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, Protocol, Self
 
@@ -45,13 +45,22 @@ class Hub:
     """
 
     def __init__(
-        self, wire: Wire, tokens: TokenSource, repository: str, installation: int, pace: Pace, clock: Clock
+        self,
+        wire: Wire,
+        tokens: TokenSource,
+        repository: str,
+        *,
+        installation: int,
+        login: Callable[[], str],
+        pace: Pace,
+        clock: Clock,
     ) -> None:
         self.repository = repository
         self.installation = installation
         self.clock = clock
         self.wire = wire
         self._tokens = tokens
+        self._login = login
         self._pace = pace
 
     def __enter__(self) -> Self:
@@ -69,6 +78,15 @@ class Hub:
     def token(self, permissions: Mapping[str, str] | None = None) -> str:
         """Return a token for this repository alone, with these permissions or with all there are."""
         return self._tokens.get(permissions)
+
+    def forget(self, token: str) -> None:
+        """Drop a token that is not accepted any more, so that the next one is new."""
+        self._tokens.forget(token)
+
+    @property
+    def login(self) -> str:
+        """The login that the bot's own comments and reviews carry."""
+        return self._login()
 
     def get(self, path: str, **params: str | int) -> Any:
         """Return what a GET gives.

@@ -1,4 +1,4 @@
-"""The check boxes of the bot's sticky comment: each stands for a command."""
+"""The check boxes of the sticky comment: drawn, and read back. Each stands for a command."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 BOXES = {
     "review": "Review again",
     "apply": "Commit the proposed tests to this branch",
-    "pr": "Open a pull request with them instead",
+    "pr": "Open a pull request with the proposed tests into this branch",
 }
 """The boxes there are, by the command that each stands for (`review` is a bare `/testforge`)."""
 

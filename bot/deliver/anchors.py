@@ -1,0 +1,112 @@
+"""The lines of a pull request that GitHub lets one comment on: those of its diff, hunk by hunk, as git computes it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+from bot.changes.repository import GitFailedError, Repository
+
+_MOST_LINES = 3000  # of one file's diff; GitHub leaves larger ones out
+_MOST_FILES = 3000
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """Lines `first` to `last` at head, which lie in one hunk."""
+
+    path: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Anchors:
+    """The head's lines that lie in hunks, context lines included, by path."""
+
+    hunks: Mapping[str, tuple[range, ...]] = field(default_factory=dict)
+
+    def at(self, path: str, first: int, last: int) -> Anchor | None:
+        """Return the anchor for these lines; None where they do not lie in one hunk."""
+        if first > last:
+            return None
+        for hunk in self.hunks.get(path, ()):
+            if first in hunk and last in hunk:
+                return Anchor(path, first, last)
+        return None
+
+    def hunk_of(self, path: str, line: int) -> range | None:
+        """Return the hunk that holds a line of the head."""
+        return next((hunk for hunk in self.hunks.get(path, ()) if line in hunk), None)
+
+
+def anchors(root: Path, base: str, head: str) -> Anchors:
+    """Return where comments on a pull request can stand.
+
+    Args:
+        root: A checkout that holds both commits.
+        base: The tip of the base branch, or the commit at which the histories part.
+
+    Raises:
+        RepositoryError: A commit is missing.
+    """
+    repository = Repository(root)
+    start = repository.merge_base(base, head)
+    try:
+        diff = repository.run(
+            "diff", "-U3", "-M", "--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/",
+            "--ignore-submodules=all", "--inter-hunk-context=0", "--diff-algorithm=myers", "--indent-heuristic",
+            *("-l0", start, head, "--"),
+        )  # fmt: skip
+    except GitFailedError:
+        return Anchors()
+    return Anchors(_read(diff))
+
+
+def _read(diff: bytes) -> dict[str, tuple[range, ...]]:
+    """Return the hunks of each file of a diff."""
+    found: dict[str, tuple[range, ...]] = {}
+    starts = [match.start() for match in re.finditer(rb"^diff --git ", diff, re.MULTILINE)]
+    for begin, end in pairwise([*starts[:_MOST_FILES], len(diff)]):
+        path, hunks, lines = _read_file(diff[begin:end])
+        if path and hunks and lines <= _MOST_LINES:
+            found[path] = hunks
+    return found
+
+
+def _read_file(part: bytes) -> tuple[str, tuple[range, ...], int]:
+    """Return the path at head, the hunks' lines at head, and the number of lines of one file's diff."""
+    lines = part.split(b"\n")
+    path, hunks = "", []
+    left_old = left_new = 0
+    for line in lines:
+        if left_old <= 0 and left_new <= 0:
+            if line.startswith(b"+++ "):
+                path = _path(line[4:])
+            match = _COUNTS.match(line)
+            if match:
+                left_old = int(match[1]) if match[1] is not None else 1
+                first = int(match[2])
+                left_new = int(match[3]) if match[3] is not None else 1
+                if left_new:
+                    hunks.append(range(first, first + left_new))
+            continue
+        # Inside a hunk a line may look like a header; counting tells that it is none.
+        left_old -= line[:1] in (b" ", b"-")
+        left_new -= line[:1] in (b" ", b"+")
+    return path, tuple(hunks), len(lines)
+
+
+_COUNTS = re.compile(rb"^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+
+
+def _path(field_: bytes) -> str:
+    """Return the path that git wrote into a header; empty for none, and for one that had to be quoted."""
+    name = field_.rstrip(b"\r").removesuffix(b"\t")
+    if not name.startswith(b"b/"):
+        return ""
+    return os.fsdecode(name[2:])
