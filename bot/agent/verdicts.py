@@ -75,6 +75,13 @@ class Verdicts:
         ordered = (*self._mutants.mutants, *self._mutants.incompetent, *self._mutants.equivalent)
         return MutationResult(tuple(by_id[mutant.id] for mutant in ordered), result.sampled_from)
 
+    def by_existing_tests(self) -> MutationResult:
+        """Return the verdicts by the existing tests alone; a mutant that they were not judged on has survived."""
+        known = self._by_existing()
+        survived = MutantOutcome.SURVIVED
+        verdicts = [known.get(each.id) or MutantVerdict(each, survived) for each in self._mutants.mutants]
+        return MutationResult(tuple(verdicts), self._mutants.total)
+
     def fall_short(self, run: SuiteRun, most: int) -> bool:
         """Whether the existing tests and a suite's passing tests catch no more than so many mutants together.
 

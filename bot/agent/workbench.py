@@ -167,8 +167,10 @@ class Workbench:
     def mutation(self) -> MutationResult:
         """Return the verdicts on the mutants by the existing tests and the suite's passing tests together.
 
-        Only what has changed since the last time is run. Raises MeasureError.
+        Only what has changed since the last time is run; while there is no suite, nothing is. Raises MeasureError.
         """
+        if not self.suite():
+            return self._verdicts.by_existing_tests()
         key = self._key()
         if key not in self._mutations:
             self._mutations[key] = self._verdicts.judge(self.run(), self.marks())

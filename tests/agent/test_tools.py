@@ -304,7 +304,7 @@ def test_finish_ends_the_work_with_its_summary(bench: Workbench) -> None:
 
 
 class TestMeasures:
-    @pytest.mark.parametrize("name", ["run_tests", "coverage_report", "surviving_mutants"])
+    @pytest.mark.parametrize("name", ["run_tests", "coverage_report"])
     def test_without_a_suite_there_is_nothing_to_measure(self, bench: Workbench, name: str) -> None:
         assert refused(bench, name) == "there is no tests/test_prices.py yet; write it with write_file"
 
@@ -338,6 +338,14 @@ class TestMeasures:
     def test_failing_tests_cover_nothing(self, bench: Workbench) -> None:
         bench.write(SUITE_PATH, GOOD.replace("== 4", "== 5"))
         assert "missing lines: 8-10*, 14*\n" in use(bench, "coverage_report").replace("8*, 9*, 10*", "8-10*")
+
+    def test_without_a_suite_the_mutants_that_existing_tests_leave_alive_are_shown(
+        self, bench: Workbench
+    ) -> None:
+        of, alive = (len(bench.mutants.mutants),) * 2
+        assert use(bench, "surviving_mutants").startswith(
+            f"0 of {of} mutants killed or timed out (score 0.000); {alive} survive"
+        )
 
     def test_surviving_mutants_are_those_that_no_passing_test_notices(self, bench: Workbench) -> None:
         bench.write(SUITE_PATH, GOOD)

@@ -31,7 +31,6 @@ def coverage_report(bench: Workbench) -> str:
 
 def surviving_mutants(bench: Workbench) -> str:
     """Show small faults put into the changed lines that no passing test notices, as diffs, at most 30 of them."""
-    _demand_suite(bench)
     try:
         result = bench.mutation()
     except MeasureError as problem:
