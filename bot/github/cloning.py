@@ -63,13 +63,11 @@ def clone(hub: Hub, pull: Pull, into: Path, *, limits: CloneLimits | None = None
     into.mkdir(parents=True, exist_ok=True)
     git = _Git(hub, pull, into, limits)
     git.run("init", "--quiet", "--template=", "--initial-branch=testforge")
-    for depth in _DEPTHS:
-        git.fetch(f"--depth={depth}")
+    for depth in (*(f"--depth={depth}" for depth in _DEPTHS), "--unshallow"):
+        git.fetch(depth)
         if git.meets():
             break
-    else:
-        git.fetch("--unshallow")
-        if not git.meets():
+        if not git.is_shallow():
             raise RepositoryError(
                 "The pull request and its base share no history, so there is no change to review."
             )
@@ -178,6 +176,10 @@ class _Git:
             return bool(self.run("merge-base", self.pull.base, self.pull.head).strip())
         except _FailedError:
             return False
+
+    def is_shallow(self) -> bool:
+        """Whether there is more history than was fetched."""
+        return self.run("rev-parse", "--is-shallow-repository").strip() == b"true"
 
     def measure_tree(self) -> None:
         """Raise RepositoryError if checking the head out would fill the disk: a small pack can hold large files."""
