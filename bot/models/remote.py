@@ -5,44 +5,38 @@ from __future__ import annotations
 import json
 import logging
 import os
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bot.errors import ModelError
+from bot.domain import Usage
 from bot.models import Message, Reply, ToolSchema
 from bot.models.budget import Budget
-from bot.models.retry import Retry, status_of, unreachable
+from bot.models.caching import marked
+from bot.models.failures import CallError, told
+from bot.models.prices import Price, price_of
+from bot.models.redaction import Redactor
+from bot.models.retry import Retry
 from bot.models.waiting import wait_for
-from bot.models.wire import reply_from, valid_history
+from bot.models.wire import reply_from, usage_from, valid_history
 
-MAX_TOKENS = 16_384
-UNKNOWN_MAX_TOKENS = 8_192
 CALL_S = 300.0
 CHARACTERS_PER_TOKEN = 3.0
+"""Fewer than there mostly are (code has 3 to 4), so that what is set aside suffices."""
 MARGIN = 1.2
-MESSAGE_CHARACTERS = 300
-LAYERS = re.compile(r"^(?:[\w.]*(?:Error|Exception)\s*[:-]\s*)+")
-"""The names of the exceptions through which a message came, which LiteLLM puts before it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Price:
-    """What a model costs in USD a token, and how many tokens it writes at most; zeros where nobody knows."""
-
-    prompt: float = 0.0
-    completion: float = 0.0
-    max_tokens: int = UNKNOWN_MAX_TOKENS
+LEAST_TOKENS = 2_048
+"""A reply shorter than that holds no test file; below it the budget is at its end."""
 
 
 @dataclass(slots=True)
 class Remote:
-    """A model reached through LiteLLM.
+    """A model reached through LiteLLM; several threads may call it at once.
 
     Attributes:
         call_s: Seconds that one call may take; LiteLLM's own limit counts each read anew and is not enough.
         options: More arguments for LiteLLM, such as `api_base`.
+        redactor: Strikes secrets out of what is sent and of what failures are told as.
+        configured_price: As `prices.read_price` takes it; None leaves it to LiteLLM's list.
     """
 
     name: str
@@ -51,36 +45,65 @@ class Remote:
     retry: Retry = field(default_factory=Retry)
     call_s: float = CALL_S
     options: dict[str, Any] = field(default_factory=dict)
+    redactor: Redactor = field(default_factory=Redactor)
+    configured_price: str | None = None
+    _price: Price | None = None
+
+    @property
+    def price(self) -> Price:
+        """What the model costs, and its limits."""
+        if self._price is None:
+            self._price = price_of(imported(), self.name, self.configured_price)
+        return self._price
 
     def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema] = ()) -> Reply:
         """Return the reply to a conversation.
 
         Raises:
             BudgetError: It might cost more than is left of the budget.
-            ModelError: No reply could be had.
+            CallError: No reply could be had.
         """
         litellm = imported()
-        history = valid_history(messages)
-        price = price_of(litellm, self.name)
-        estimate = _estimate(history, tools, price)
-        self.budget.reserve(estimate)
-        cost = 0.0
+        history = self.redactor.data(valid_history(messages))
+        call = _Call(history, tools, self.price, self.budget.left_usd)
+        self.budget.reserve(call.most_usd)
+        reply, failure = None, None
         try:
-            response = self.retry.call(lambda: self._request(litellm, history, tools, price.max_tokens))
-            cost = _cost(response, estimate)
+            reply = self._reply(litellm, call)
         except Exception as error:
-            raise told(litellm, self.name, error) from error
+            failure = told(litellm, self.name, error, self.redactor)
         finally:
-            self.budget.settle(estimate, cost)
-        return reply_from(response.model_dump(), cost)
+            self.budget.settle(call.most_usd, reply.usage.cost_usd if reply else 0.0)
+        if failure is not None:  # raised here, for what LiteLLM's own exception says may hold the key
+            raise failure
+        assert reply is not None
+        return reply
 
-    def _request(
-        self, litellm: Any, history: Sequence[Message], tools: Sequence[ToolSchema], max_tokens: int
-    ) -> Any:
+    def _reply(self, litellm: Any, call: _Call) -> Reply:
+        attempts = 0
+
+        def request() -> Any:
+            nonlocal attempts
+            attempts += 1
+            return self._request(litellm, call)
+
+        response = self.retry.call(request)
+        try:
+            data = response.model_dump()
+        except Exception as error:  # what a server sent may not be what LiteLLM's own classes allow
+            raise CallError(
+                f"The model {self.name} gave no reply: it cannot be read.", type(error).__name__
+            ) from None
+        usage, source = call.charge(data, getattr(response, "_hidden_params", {}).get("response_cost"))
+        names = {tool["function"]["name"] for tool in call.tools}
+        reply = reply_from(data, tools=names)
+        return replace(reply, usage=usage, cost_source=source, attempts=attempts)
+
+    def _request(self, litellm: Any, call: _Call) -> Any:
         arguments: dict[str, Any] = {
             "model": self.name,
-            "messages": list(history),
-            "max_tokens": max_tokens,
+            "messages": marked(call.history, _provider(litellm, self.name)),
+            "max_tokens": call.max_tokens,
             "seed": self.seed,
             "drop_params": True,
             "timeout": self.call_s,
@@ -88,15 +111,54 @@ class Remote:
             "num_retries": 0,
             **self.options,
         }
-        if tools:
-            arguments["tools"] = list(tools)
+        if call.tools:
+            arguments["tools"] = list(call.tools)
         return wait_for(litellm.acompletion(**arguments), self.call_s)
+
+
+class _Call:
+    """One request, and what it may cost at most.
+
+    Args:
+        left_usd: What the budget has left; None without a limit. The reply may be no longer than that pays for.
+    """
+
+    def __init__(
+        self, history: list[Message], tools: Sequence[ToolSchema], price: Price, left_usd: float | None
+    ) -> None:
+        self.history = history
+        self.tools = tools
+        self.price = price
+        characters = len(json.dumps([history, list(tools)], ensure_ascii=False))
+        self.prompt_tokens = round(characters / CHARACTERS_PER_TOKEN)
+        most = min(price.max_tokens, max(LEAST_TOKENS, price.window - self.prompt_tokens))
+        prompt_usd = self.prompt_tokens * MARGIN * price.prompt
+        if left_usd is not None and price.completion:
+            most = min(most, max(LEAST_TOKENS, int((left_usd - prompt_usd) / price.completion)))
+        self.max_tokens = most
+        self.most_usd = prompt_usd + most * price.completion
+
+    def charge(self, response: dict[str, Any], told_usd: float | None) -> tuple[Usage, str]:
+        """Return what a response used and cost, and where the cost comes from, as `Reply.cost_source` says it."""
+        usage = usage_from(response.get("usage") or {}, 0.0)
+        if not usage.prompt + usage.completion:
+            written = len(json.dumps(response.get("choices") or [], default=str)) / CHARACTERS_PER_TOKEN
+            guessed = Usage(self.prompt_tokens, round(written), 0, self.most_usd)
+            return guessed, "estimate" if self.price.is_known else "unknown"
+        if self.price.source == "configured":
+            cost, source = self.price.cost(usage.prompt, usage.completion, usage.cached), "configured"
+        elif told_usd or self.price.is_known:
+            cost, source = float(told_usd or 0.0), "provider" if told_usd else ""
+        else:
+            cost, source = 0.0, "unknown"
+        return Usage(usage.prompt, usage.completion, usage.cached, cost), source
 
 
 def imported() -> Any:
     """Import LiteLLM: no price list from the network, no `.env` of somebody else's, no telemetry, no printing."""
-    os.environ.setdefault("LITELLM_OFFLINE_MODE", "true")
-    os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
+    os.environ["LITELLM_OFFLINE_MODE"] = "true"
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "true"
+    os.environ["LITELLM_MODE"] = "PRODUCTION"  # otherwise it loads a `.env` from above its own files
     import litellm
 
     litellm.telemetry = False
@@ -105,60 +167,6 @@ def imported() -> Any:
     return litellm
 
 
-def price_of(litellm: Any, name: str) -> Price:
-    """Return what LiteLLM's own list says of a model."""
-    try:
-        info = litellm.get_model_info(name)
-    except Exception:  # an unknown name raises a bare Exception
-        return Price()
-    return Price(
-        prompt=info.get("input_cost_per_token") or 0.0,
-        completion=info.get("output_cost_per_token") or 0.0,
-        max_tokens=min(MAX_TOKENS, info.get("max_output_tokens") or UNKNOWN_MAX_TOKENS),
-    )
-
-
-def told(litellm: Any, name: str, error: Exception) -> ModelError:
-    """Turn a failure into one sentence that says what to do."""
-    missing = litellm.validate_environment(name).get("missing_keys")
-    if missing and not isinstance(error, TimeoutError):
-        return ModelError(f"The model {name} needs a key: set {' and '.join(missing)} in the environment.")
-    status = status_of(error)
-    if "LLM Provider NOT provided" in str(error):
-        return ModelError(f"There is no model {name!r}; name it as LiteLLM does, such as openai/gpt-4o.")
-    if status in (401, 403):
-        return ModelError(f"The provider of {name} refused the key; set a valid one in the environment.")
-    if status == 404:
-        return ModelError(f"The provider does not know the model {name}; check its name.")
-    if status == 429:
-        return ModelError(
-            f"The provider of {name} answered again and again that there are too many requests."
-        )
-    if isinstance(error, TimeoutError) or status == 408:
-        return ModelError(f"The model {name} did not answer in time.")
-    if isinstance(error, litellm.ContextWindowExceededError):
-        return ModelError(
-            f"The request is longer than the model {name} can read; use a model that reads more, or leave large files out."
-        )
-    if unreachable(error):
-        return ModelError(
-            f"The provider of {name} cannot be reached; check the network and the address in the environment."
-        )
-    said = " ".join(str(error).split())
-    said = LAYERS.sub("", said) or said
-    return ModelError(f"The model {name} gave no reply: {said[:MESSAGE_CHARACTERS]}")
-
-
-def _estimate(history: Sequence[Message], tools: Sequence[ToolSchema], price: Price) -> float:
-    """Return what a call may cost at most, in USD."""
-    prompt = len(json.dumps([list(history), list(tools)])) / CHARACTERS_PER_TOKEN
-    return prompt * MARGIN * price.prompt + price.max_tokens * price.completion
-
-
-def _cost(response: Any, estimate: float) -> float:
-    """Return what a call did cost, in USD; what was set aside where the response does not say what it used."""
-    cost = getattr(response, "_hidden_params", {}).get("response_cost")
-    usage = getattr(response, "usage", None)
-    if cost is None or not getattr(usage, "total_tokens", 0):
-        return estimate
-    return float(cost)
+def _provider(litellm: Any, name: str) -> str:
+    """Return a model's provider; raises what LiteLLM raises for a name that has none."""
+    return str(litellm.get_llm_provider(name)[1])

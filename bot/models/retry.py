@@ -3,14 +3,46 @@
 from __future__ import annotations
 
 import random
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 LONGEST_WAIT_S = 60.0
+TIMEOUTS = 2
+"""Time limits in one call after which it is given up: each has cost minutes."""
+_NAP_S = 0.5
 
 Result = TypeVar("Result")
+
+
+def pause(seconds: float) -> None:
+    """Wait, in naps so short that a thread that is to stop hears of it."""
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0:
+        time.sleep(min(left, _NAP_S))
+
+
+class Gate:
+    """A pause that a provider asked one thread for, kept by all others that call it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._opens = 0.0
+        self._closed_by = 0
+
+    def close(self, seconds: float) -> None:
+        """Keep other threads from calling for so long; this one waits by itself."""
+        with self._lock:
+            self._opens = max(self._opens, time.monotonic() + seconds)
+            self._closed_by = threading.get_ident()
+
+    def left_s(self) -> float:
+        """Return the seconds until it opens; 0 if it is open for this thread."""
+        with self._lock:
+            own = self._closed_by == threading.get_ident()
+            return 0.0 if own else max(0.0, self._opens - time.monotonic())
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +52,14 @@ class Retry:
     Attributes:
         attempts: Calls made at most.
         first_wait_s: Before the second call; doubled for each one after.
+        gate: Shared by all threads that call one provider.
     """
 
     attempts: int = 4
     first_wait_s: float = 1.0
-    sleep: Callable[[float], None] = time.sleep
+    sleep: Callable[[float], None] = pause
     chance: random.Random = field(default_factory=random.Random)
+    gate: Gate = field(default_factory=Gate)
 
     def call(self, function: Callable[[], Result]) -> Result:
         """Return what a function returns, called again while it raises what may pass; its last error is raised.
@@ -34,15 +68,20 @@ class Retry:
         cannot read like that.
         """
         last = ""
+        timeouts = 0
         for attempt in range(1, self.attempts + 1):
+            if closed_s := self.gate.left_s():
+                self.sleep(closed_s)
             try:
                 return function()
             except Exception as error:
+                timeouts += isinstance(error, TimeoutError)
                 repeated = status_of(error) == 500 and str(error) == last and not unreachable(error)
-                if attempt == self.attempts or repeated or not may_pass(error):
+                over = attempt == self.attempts or timeouts == TIMEOUTS
+                if over or repeated or not may_pass(error):
                     raise
                 last = str(error)
-                self.sleep(self.wait_s(attempt, error))
+                self._wait(attempt, error)
         raise AssertionError("the last attempt returns or raises")
 
     def wait_s(self, attempt: int, error: Exception) -> float:
@@ -51,6 +90,13 @@ class Retry:
         if asked is None:
             asked = self.first_wait_s * 2 ** (attempt - 1) * self.chance.uniform(0.5, 1.5)
         return min(asked, LONGEST_WAIT_S)
+
+    def _wait(self, attempt: int, error: Exception) -> None:
+        seconds = self.wait_s(attempt, error)
+        if status_of(error) == 429:
+            # The pause is asked of whoever holds the key, not of this call alone.
+            self.gate.close(seconds)
+        self.sleep(seconds)
 
 
 def may_pass(error: Exception) -> bool:

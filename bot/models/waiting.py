@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import threading
 from collections.abc import Coroutine
 from functools import cache
 from typing import Any, TypeVar
+
+_NAP_S = 0.5
 
 Result = TypeVar("Result")
 
@@ -18,7 +21,12 @@ def wait_for(call: Coroutine[Any, Any, Result], seconds: float) -> Result:
     """
     future = asyncio.run_coroutine_threadsafe(asyncio.wait_for(call, seconds), _loop())
     try:
-        return future.result()
+        while True:
+            try:
+                return future.result(_NAP_S)  # in naps, so that a thread that is to stop hears of it
+            except TimeoutError:
+                if future.done():  # its own time limit, or it ended this moment
+                    return future.result()
     finally:
         future.cancel()  # after Ctrl-C; a call that is done is not touched
 
@@ -26,5 +34,22 @@ def wait_for(call: Coroutine[Any, Any, Result], seconds: float) -> Result:
 @cache
 def _loop() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
-    threading.Thread(target=loop.run_forever, name="models", daemon=True).start()
+    thread = threading.Thread(target=loop.run_forever, name="models", daemon=True)
+    thread.start()
+    atexit.register(_end, loop, thread)
     return loop
+
+
+def _end(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
+    """Cancel what still runs at the end of the process: LiteLLM leaves a task behind, which would complain of it."""
+
+    async def cancel() -> None:
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=_NAP_S)
+        loop.stop()
+
+    asyncio.run_coroutine_threadsafe(cancel(), loop)
+    thread.join(2 * _NAP_S)

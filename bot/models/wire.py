@@ -6,35 +6,47 @@ What is written is always valid for every provider: arguments are JSON objects, 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from bot.domain import Usage
-from bot.models import Message, Reply, ToolCall
+from bot.models import Message, Reply, ToolCall, read_arguments
+from bot.models.leaks import leaked_calls
 
 NO_TEXT = "(no text)"
 UNANSWERED = "error: this call was not run"
+LONGEST = 1_000_000
+"""Characters of a reply that are taken for what a model meant to write."""
+KEPT_OF_LONGEST = 100_000
+MOST_CALLS = 50
+MALFORMED_ENDS = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE"})
+"""What Gemini says of calls that it could not read itself; what comes with them is an empty reply."""
 
 
-def reply_from(response: Mapping[str, Any], cost_usd: float = 0.0) -> Reply:
+def reply_from(response: Mapping[str, Any], cost_usd: float = 0.0, *, tools: Collection[str] = ()) -> Reply:
     """Read a chat completion. A response without choices, or with an empty message, gives an empty reply.
 
     Args:
         response: The response in OpenAI's form, as a dictionary.
         cost_usd: What the call cost.
+        tools: Names of the tools that were offered: calls of theirs that stand in the text are read from there.
     """
     choices = response.get("choices") or [{}]
     choice = choices[0] or {}
     message = choice.get("message") or {}
-    calls = tuple(
-        _call_from(number, call) for number, call in enumerate(message.get("tool_calls") or (), start=1)
-    )
-    return Reply(
-        text=message.get("content") or "",
-        tool_calls=calls,
-        finish_reason=choice.get("finish_reason") or "stop",
-        usage=usage_from(response.get("usage") or {}, cost_usd),
-    )
+    text = _text_of(message.get("content"))
+    rows = [row for row in message.get("tool_calls") or () if isinstance(row, Mapping)]
+    calls = _with_own_ids(_call_from(number, row) for number, row in enumerate(rows, start=1))
+    reason = _finish_reason(choice, message)
+    leaked = False
+    if tools and not calls and reason != "refused":
+        found, rest = leaked_calls(text, tools)
+        if found:
+            calls = tuple(ToolCall(f"call_{number}", *each) for number, each in enumerate(found, start=1))
+            text, leaked = rest, True
+    usage = usage_from(response.get("usage") or {}, cost_usd)
+    return _bounded(Reply(text, calls, reason, usage, leaked=leaked))
 
 
 def response_from(reply: Reply, model: str) -> dict[str, Any]:
@@ -59,14 +71,19 @@ def response_from(reply: Reply, model: str) -> dict[str, Any]:
 
 
 def usage_from(usage: Mapping[str, Any], cost_usd: float) -> Usage:
-    """Read what a response says of its tokens; what it does not say is zero."""
+    """Read what a response says of its tokens; what it does not say, or says in a way that cannot be, is zero."""
     details = usage.get("prompt_tokens_details") or {}
+    prompt = _count(usage.get("prompt_tokens"))
     return Usage(
-        prompt=usage.get("prompt_tokens") or 0,
-        completion=usage.get("completion_tokens") or 0,
-        cached=details.get("cached_tokens") or 0,
+        prompt=prompt,
+        completion=_count(usage.get("completion_tokens")),
+        cached=min(prompt, _count(details.get("cached_tokens") if isinstance(details, Mapping) else 0)),
         cost_usd=cost_usd,
     )
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
 
 
 def assistant_message(reply: Reply) -> Message:
@@ -97,26 +114,79 @@ def tool_message(call: ToolCall, content: str) -> Message:
 
 
 def valid_history(messages: Sequence[Message]) -> list[Message]:
-    """Return a conversation in which every call is followed by its answer; calls left unanswered get one."""
-    answered = {message.get("tool_call_id") for message in messages if message["role"] == "tool"}
-    history: list[Message] = []
-    for message in messages:
-        history.append(message)
-        for call in message.get("tool_calls") or ():
-            if call["id"] not in answered:
-                lost = ToolCall(call["id"], call["function"]["name"], "")
-                history.append(tool_message(lost, UNANSWERED))
-    return history
+    """Return a conversation in which every call has an id of its own and is followed by its answer.
 
-
-def read_arguments(arguments: str) -> object:
-    """Return what a call's arguments say; line breaks and tabs in strings need not be escaped, as some models forget.
-
-    Raises:
-        ValueError: They are no JSON.
-        RecursionError: They are nested too deeply.
+    Calls left unanswered get an answer. An id that an earlier turn used already, as with servers that count from one
+    in every reply, gets a number; the first use of an id is kept to the letter, for some providers sign it.
     """
-    return json.loads(arguments or "{}", strict=False)
+    history: list[Message] = []
+    used: set[str] = set()
+    renamed: dict[str, str] = {}
+    waiting: dict[str, str] = {}  # id as sent: name, of the calls of the last turn that have no answer yet
+    for message in messages:
+        if message["role"] == "tool":
+            answered = renamed.get(str(message["tool_call_id"]), str(message["tool_call_id"]))
+            waiting.pop(answered, None)
+            history.append({**message, "tool_call_id": answered})
+            continue
+        history += [tool_message(ToolCall(key, name, ""), UNANSWERED) for key, name in waiting.items()]
+        waiting, renamed = {}, {}
+        if message.get("tool_calls"):
+            for call in message["tool_calls"]:
+                renamed[call["id"]] = _unused(call["id"], used)
+                used.add(renamed[call["id"]])
+            calls = [{**call, "id": renamed[call["id"]]} for call in message["tool_calls"]]
+            waiting = {call["id"]: call["function"]["name"] for call in calls}
+            message = {**message, "tool_calls": calls}
+        history.append(message)
+    return history + [tool_message(ToolCall(key, name, ""), UNANSWERED) for key, name in waiting.items()]
+
+
+def _unused(key: str, used: Collection[str]) -> str:
+    """Return an id that no call has yet: the given one, or with a number."""
+    chosen, number = key, 1
+    while chosen in used:
+        number += 1
+        chosen = f"{key}_{number}"
+    return chosen
+
+
+def _with_own_ids(calls: Iterable[ToolCall]) -> tuple[ToolCall, ...]:
+    """Return calls of one reply, each with an id that no other has."""
+    used: set[str] = set()
+    own = []
+    for call in calls:
+        own.append(replace(call, id=_unused(call.id, used)))
+        used.add(own[-1].id)
+    return tuple(own)
+
+
+def _text_of(content: object) -> str:
+    """Return a message's text, which some servers send in parts."""
+    if isinstance(content, list):
+        return "".join(_text_of(part.get("text")) for part in content if isinstance(part, Mapping))
+    return content if isinstance(content, str) else ""
+
+
+def _finish_reason(choice: Mapping[str, Any], message: Mapping[str, Any]) -> str:
+    """Return why a reply ended, in the words of `Reply`. What a provider said itself goes before what was made of it."""
+    told = choice.get("finish_reason") or "stop"
+    fields = [*(each.get("provider_specific_fields") or {} for each in (choice, message))]
+    native = next((each["native_finish_reason"] for each in fields if each.get("native_finish_reason")), "")
+    if native in MALFORMED_ENDS:
+        return "malformed"
+    refusal = message.get("refusal") or any(each.get("refusal") for each in fields)
+    if told == "content_filter" or refusal:
+        return "refused"
+    return str(told)
+
+
+def _bounded(reply: Reply) -> Reply:
+    """Return a reply as it is, or, of one longer than any suite, its beginning, as a reply that was cut off."""
+    if len(reply.text) + sum(len(call.arguments) for call in reply.tool_calls) <= LONGEST:
+        return reply
+    calls = tuple(replace(call, arguments="{}") for call in reply.tool_calls[:MOST_CALLS])
+    return replace(reply, text=reply.text[:KEPT_OF_LONGEST], tool_calls=calls, finish_reason="length")
 
 
 def _call_from(number: int, call: Mapping[str, Any]) -> ToolCall:
@@ -125,7 +195,8 @@ def _call_from(number: int, call: Mapping[str, Any]) -> ToolCall:
     arguments = function.get("arguments")
     if not isinstance(arguments, str):
         arguments = json.dumps(arguments) if arguments is not None else ""
-    return ToolCall(call.get("id") or f"call_{number}", function.get("name") or "", arguments)
+    name = function.get("name")
+    return ToolCall(str(call.get("id") or f"call_{number}"), name if isinstance(name, str) else "", arguments)
 
 
 def _call_message(call_id: str, name: str, arguments: str) -> dict[str, Any]:

@@ -1,25 +1,30 @@
-"""Models by name, and real calls of LiteLLM to a small server of the OpenAI kind."""
+"""Models by name, and real calls of LiteLLM to a small server in three forms."""
 
 from __future__ import annotations
 
 import json
+import os
 import random
+import socket
 import subprocess
 import sys
-import threading
+import traceback
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
+from model_server import KEY, MODELS, ModelServer, Raw, Turn, serving
 
 from bot.domain import Usage
-from bot.errors import ModelError
-from bot.models import Reply, ToolCall
+from bot.models import Kind, Reply, ToolCall
 from bot.models.budget import Budget, BudgetError
 from bot.models.client import load
+from bot.models.failures import CallError, ContextError, SetupError
+from bot.models.redaction import Redactor
 from bot.models.remote import Remote
 from bot.models.retry import Retry
+from bot.models.wire import assistant_message, tool_message
 
 TOOLS = (
     {
@@ -31,101 +36,30 @@ TOOLS = (
         },
     },
 )
-HANGS_UP = -1
 USER = {"role": "user", "content": "Write tests."}
-
-
-class Server:
-    """Answers chat completions from a list of (status, headers, body) and keeps what it was sent."""
-
-    def __init__(self) -> None:
-        self.answers: list[tuple[int, dict[str, str], dict[str, Any] | str]] = []
-        self.requests: list[dict[str, Any]] = []
-        self.stalls = threading.Event()
-        server = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                length = int(self.headers["Content-Length"])
-                server.requests.append(json.loads(self.rfile.read(length)))
-                status, headers, body = server.answers.pop(0)
-                if status == HANGS_UP:
-                    return
-                if status == 0:
-                    server.stalls.wait(20)
-                    return
-                content = body.encode() if isinstance(body, str) else json.dumps(body).encode()
-                self.send_response(status)
-                for name, value in {"Content-Type": "application/json", **headers}.items():
-                    self.send_header(name, value)
-                self.send_header("Content-Length", str(len(content)))
-                self.end_headers()
-                self.wfile.write(content)
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.http.daemon_threads = True
-        self.thread = threading.Thread(target=self.http.serve_forever, args=(0.02,), daemon=True)
-        self.thread.start()
-
-    @property
-    def base(self) -> str:
-        return f"http://127.0.0.1:{self.http.server_address[1]}/v1"
-
-    def answer(self, status: int, body: dict[str, Any] | str, **headers: str) -> None:
-        self.answers.append((status, {key.replace("_", "-"): value for key, value in headers.items()}, body))
-
-    def close(self) -> None:
-        self.stalls.set()
-        self.http.shutdown()
-        self.http.server_close()
-        self.thread.join()
+ASSISTANT = {"role": "assistant", "content": "I do."}
+MORE = {"role": "user", "content": "Go on."}
 
 
 @pytest.fixture(name="server")
-def _server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    for name in ("OPENAI_BASE_URL", "OPENAI_API_BASE", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.lower(), raising=False)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-for-a-test")
-    server = Server()
-    yield server
-    server.close()
+def _server() -> Iterator[ModelServer]:
+    with serving() as server:
+        yield server
 
 
-def remote(server: Server, name: str = "openai/gpt-4o", budget: float | None = None, **more: Any) -> Remote:
+@pytest.fixture(name="form", params=sorted(MODELS))
+def _form(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def remote(name: str = MODELS["openai"], budget: float | None = None, **more: Any) -> Remote:
     retry = Retry(sleep=lambda _: None, chance=random.Random(0))
-    return Remote(name, 7, Budget(budget), retry, options={"api_base": server.base}, **more)
+    return Remote(name, 7, Budget(budget), **{"retry": retry, **more})
 
 
-def completion(text: str | None = "hello", usage: bool = True, **message: Any) -> dict[str, Any]:
-    choice = {
-        "index": 0,
-        "message": {"role": "assistant", "content": text, **message},
-        "finish_reason": "tool_calls" if message else "stop",
-    }
-    body = {
-        "id": "1",
-        "object": "chat.completion",
-        "created": 1,
-        "model": "gpt-4o-2024-08-06",
-        "choices": [choice],
-    }
-    if usage:
-        details = {"cached_tokens": 400}
-        body["usage"] = {
-            "prompt_tokens": 1000,
-            "completion_tokens": 100,
-            "total_tokens": 1100,
-            "prompt_tokens_details": details,
-        }
-    return body
-
-
-def failure(message: str) -> dict[str, Any]:
-    return {"error": {"message": message, "type": "error", "code": None}}
+def failure(message: str, status: int = 400, **headers: str) -> Raw:
+    body = {"error": {"message": message, "type": "error", "code": None}}
+    return Raw(body, status, {name.replace("_", "-"): value for name, value in headers.items()})
 
 
 def test_the_built_in_model_answers_without_importing_litellm() -> None:
@@ -143,166 +77,214 @@ print("litellm" in sys.modules)
     assert done.stdout == "1 0 3\nFalse\n"
 
 
-def test_a_budget_is_set_aside_before_and_settled_after() -> None:
-    budget = Budget(1.0)
-    budget.reserve(0.6)
-    with pytest.raises(BudgetError, match=r"may cost \$0\.5000.*budget of \$1\.00.*raise --budget"):
-        budget.reserve(0.5)
-    budget.settle(0.6, 0.1)
-    budget.reserve(0.5)
-    assert (budget.spent_usd, budget.reserved_usd) == (0.1, 0.5)
+@pytest.mark.slow
+class TestEveryFormat:
+    def test_text_calls_usage_and_cost_are_read(self, server: ModelServer, form: str) -> None:
+        server.say(Turn("look", [("run_tests", {"reflection": "r"})]))
+        model = remote(MODELS[form])
+        reply = model.complete([USER], TOOLS)
+        assert (reply.text, reply.finish_reason, reply.kind) == ("look", "tool_calls", Kind.OK)
+        assert [(call.name, json.loads(call.arguments)) for call in reply.tool_calls] == [
+            ("run_tests", {"reflection": "r"})
+        ]
+        assert (reply.usage.prompt, reply.usage.completion, reply.usage.cached) == (1000, 100, 400)
+        # 600 fresh tokens, 400 read before and 100 written, at each model's prices.
+        usd = {"openai": 0.003, "anthropic": 0.00342, "gemini": 0.0018}[form]
+        assert reply.usage.cost_usd == pytest.approx(usd)
+        assert (model.budget.spent_usd, reply.cost_source) == (pytest.approx(usd), "provider")
 
+    @pytest.mark.parametrize(
+        ("turn", "kind"),
+        [
+            (Turn("half a th", ended="length"), Kind.TRUNCATED),
+            (Turn("I cannot", ended="refused"), Kind.REFUSED),
+            (Turn(None), Kind.EMPTY),
+            (Turn("fine"), Kind.OK),
+        ],
+    )
+    def test_how_a_reply_ended_is_told(self, server: ModelServer, form: str, turn: Turn, kind: Kind) -> None:
+        server.say(turn)
+        assert remote(MODELS[form]).complete([USER], TOOLS).kind is kind
 
-def test_without_a_limit_everything_fits() -> None:
-    budget = Budget(None)
-    budget.reserve(1e9)
-    assert budget.reserved_usd == 1e9
+    def test_a_call_and_its_answer_go_back_as_each_provider_wants_them(
+        self, server: ModelServer, form: str
+    ) -> None:
+        server.say(Turn(None, [("run_tests", {"reflection": "r"})]), Turn("done"))
+        model = remote(MODELS[form])
+        first = model.complete([USER], TOOLS)
+        history = [USER, assistant_message(first), tool_message(first.tool_calls[0], "3 passed")]
+        assert model.complete(history, TOOLS).text == "done"
+        sent = json.dumps(server.requests[-1])
+        assert sent.count("3 passed") == 1
+        assert server.requests[-1].get("max_tokens") == 16384 or '"max_output_tokens": 16384' in sent
+
+    def test_a_call_left_in_the_text_is_read_from_there(self, server: ModelServer, form: str) -> None:
+        said = 'Let me see. <tool_call>{"name": "run_tests", "arguments": {"reflection": "r"}}</tool_call>'
+        server.say(Turn(said))
+        reply = remote(MODELS[form]).complete([USER], TOOLS)
+        assert (reply.text, reply.leaked) == ("Let me see.", True)
+        assert reply.tool_calls == (ToolCall("call_1", "run_tests", '{"reflection": "r"}'),)
+
+    def test_too_many_requests_are_tried_again_after_the_time_asked(
+        self, server: ModelServer, form: str
+    ) -> None:
+        server.say(failure("slow down", 429, Retry_After="2"), Turn("at last"))
+        waits: list[float] = []
+        reply = remote(MODELS[form], retry=Retry(sleep=waits.append)).complete([USER])
+        assert (reply.text, reply.attempts, waits) == ("at last", 2, [2.0])
+
+    @pytest.mark.parametrize("status", [500, 502, 503, 529])
+    def test_a_server_error_is_tried_again(self, server: ModelServer, form: str, status: int) -> None:
+        server.say(failure("oops", status), Turn("fine"))
+        assert remote(MODELS[form]).complete([USER]).text == "fine"
+
+    def test_a_refused_key_is_told_without_the_key(self, server: ModelServer, form: str) -> None:
+        server.say(failure(f"Incorrect API key provided: {KEY}", 401))
+        with pytest.raises(SetupError, match="refused the key") as caught:
+            remote(MODELS[form]).complete([USER])
+        assert KEY not in "".join(traceback.format_exception(caught.value))
+        assert len(server.requests) == 1
+
+    def test_a_trickling_server_is_left_at_the_time_limit(self, server: ModelServer, form: str) -> None:
+        server.say(Raw(json.dumps({"x": "y" * 10_000}), manner="trickle"))
+        with pytest.raises(CallError, match="did not answer in time"):
+            remote(MODELS[form], call_s=0.4, retry=Retry(attempts=1)).complete([USER])
+
+    def test_without_usage_the_estimate_is_charged(self, server: ModelServer, form: str) -> None:
+        server.say(Turn("hello", usage=False))
+        model = remote(MODELS[form], budget=1.0)
+        reply = model.complete([USER])
+        written = 16_384 * {"openai": 10, "anthropic": 15, "gemini": 10}[form] / 1e6
+        assert model.budget.spent_usd == pytest.approx(written, abs=0.001)
+        assert (reply.cost_source, reply.usage.cost_usd) == ("estimate", model.budget.spent_usd)
+        assert reply.usage.prompt > 0
+
+    def test_only_what_the_provider_asks_for_is_marked_for_its_cache(
+        self, server: ModelServer, form: str
+    ) -> None:
+        server.say(Turn("hello"))
+        remote(MODELS[form]).complete([{"role": "system", "content": "s"}, USER, ASSISTANT, MORE])
+        marks = json.dumps(server.requests[-1]).count("cache_control")
+        assert marks == (3 if form == "anthropic" else 0)
 
 
 @pytest.mark.slow
 class TestOverHttp:
-    def test_tool_calls_usage_and_cost_are_read(self, server: Server) -> None:
-        row = {"id": "call_9", "type": "function", "function": {"name": "run_tests", "arguments": "{}"}}
-        server.answer(200, completion(None, tool_calls=[row]))
-        model = remote(server)
-        reply = model.complete([USER], TOOLS)
-        assert reply.tool_calls == (ToolCall("call_9", "run_tests", "{}"),)
-        assert reply.finish_reason == "tool_calls"
-        # 600 fresh tokens at $2.50 a million, 400 cached at $1.25, 100 written at $10.
-        assert reply.usage.cost_usd == pytest.approx(0.003)
-        assert (reply.usage.prompt, reply.usage.completion, reply.usage.cached) == (1000, 100, 400)
-        assert model.budget.spent_usd == pytest.approx(0.003)
-
-    def test_the_request_holds_messages_tools_seed_and_a_length_limit(self, server: Server) -> None:
-        server.answer(200, completion())
-        remote(server).complete([USER], TOOLS)
+    def test_the_request_holds_messages_tools_seed_and_a_length_limit(self, server: ModelServer) -> None:
+        server.say(Turn("hello"))
+        remote().complete([USER], TOOLS)
         (request,) = server.requests
         assert (request["model"], request["messages"], request["seed"]) == ("gpt-4o", [USER], 7)
         assert request["tools"] == list(TOOLS)
         assert request["max_tokens"] == 16384
 
-    def test_a_history_with_broken_arguments_reaches_the_server_valid(self, server: Server) -> None:
-        from bot.models.wire import assistant_message
-
-        server.answer(200, completion())
+    def test_a_history_with_broken_arguments_reaches_the_server_valid(self, server: ModelServer) -> None:
+        server.say(Turn("hello"))
         broken = assistant_message(Reply("", (ToolCall("1", "run_tests", "{"),), "tool_calls"))
-        remote(server).complete([USER, broken], TOOLS)
+        remote().complete([USER, broken], TOOLS)
         _, asked, answered = server.requests[0]["messages"]
         assert asked["tool_calls"][0]["function"]["arguments"] == "{}"
         assert (answered["tool_call_id"], answered["role"]) == ("1", "tool")
 
-    def test_too_many_requests_are_tried_again_after_the_time_asked(self, server: Server) -> None:
-        server.answer(429, failure("slow down"), Retry_After="0")
-        server.answer(200, completion("at last"))
-        waits: list[float] = []
-        model = remote(server)
-        model.retry = Retry(sleep=waits.append)
-        assert model.complete([USER]).text == "at last"
-        assert waits == [0.0]
+    def test_a_server_that_hangs_up_is_tried_again(self, server: ModelServer) -> None:
+        server.say(*[Raw(manner="hang-up")] * 3, Turn("back"))
+        assert remote().complete([USER]).text == "back"
 
-    def test_a_server_error_is_tried_again(self, server: Server) -> None:
-        server.answer(500, failure("oops"))
-        server.answer(200, completion("fine"))
-        assert remote(server).complete([USER]).text == "fine"
+    def test_a_server_that_is_not_there_is_told_to_be_out_of_reach(
+        self, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            address = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+        with pytest.raises(SetupError, match=r"The provider of openai/gpt-4o cannot be reached; check"):
+            remote(options={"api_base": address}).complete([USER])
 
-    def test_a_server_that_hangs_up_is_tried_again(self, server: Server) -> None:
-        for _ in range(3):
-            server.answer(HANGS_UP, "")
-        server.answer(200, completion("back"))
-        assert remote(server).complete([USER]).text == "back"
-
-    def test_a_server_that_is_not_there_is_told_to_be_out_of_reach(self, server: Server) -> None:
-        model = remote(server)
-        server.close()
-        with pytest.raises(ModelError, match="The provider of openai/gpt-4o cannot be reached; check"):
-            model.complete([USER])
-
-    def test_a_request_that_is_too_long_is_told_as_such(self, server: Server) -> None:
+    def test_a_request_that_is_too_long_is_told_as_such(self, server: ModelServer) -> None:
         body = {
             "message": "This model's maximum context length is 8192 tokens.",
             "code": "context_length_exceeded",
         }
-        server.answer(400, {"error": {**body, "type": "invalid_request_error"}})
-        with pytest.raises(ModelError, match="is longer than the model openai/gpt-4o can read"):
-            remote(server).complete([USER])
+        server.say(Raw({"error": {**body, "type": "invalid_request_error"}}, 400))
+        with pytest.raises(ContextError, match="is longer than the model openai/gpt-4o can read"):
+            remote().complete([USER])
 
-    def test_what_a_server_says_is_told_without_the_names_of_exceptions(self, server: Server) -> None:
-        server.answer(400, failure("the engine\n is down"))
-        with pytest.raises(ModelError) as caught:
-            remote(server).complete([USER])
+    def test_what_a_server_says_is_told_without_the_names_of_exceptions(self, server: ModelServer) -> None:
+        server.say(failure("the engine\n is down"))
+        with pytest.raises(CallError) as caught:
+            remote().complete([USER])
         assert caught.value.message == "The model openai/gpt-4o gave no reply: the engine is down"
 
-    def test_a_refused_key_is_told_without_the_key(self, server: Server) -> None:
-        server.answer(401, failure("Incorrect API key provided: sk-for-a-test"))
-        with pytest.raises(ModelError, match="refused the key") as caught:
-            remote(server).complete([USER])
-        assert "sk-for-a-test" not in caught.value.message
-        assert len(server.requests) == 1
-
     def test_a_missing_key_names_the_variable_to_set(
-        self, server: Server, monkeypatch: pytest.MonkeyPatch
+        self, server: ModelServer, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.delenv("OPENAI_API_KEY")
-        with pytest.raises(ModelError, match="needs a key: set OPENAI_API_KEY in the environment"):
-            remote(server).complete([USER])
+        with pytest.raises(SetupError, match="needs a key: set OPENAI_API_KEY in the environment"):
+            remote().complete([USER])
         assert server.requests == []
 
-    def test_an_unknown_model_is_told_by_name(self, server: Server) -> None:
-        with pytest.raises(ModelError, match="There is no model 'nobody/nothing'"):
-            remote(server, "nobody/nothing").complete([USER])
+    def test_an_unknown_model_is_told_by_name(self, server: ModelServer) -> None:
+        with pytest.raises(SetupError, match="There is no model 'nobody/nothing'"):
+            remote("nobody/nothing").complete([USER])
 
-    def test_a_wrong_request_is_told_and_not_repeated(self, server: Server) -> None:
-        server.answer(400, failure("the tools are too many"))
-        with pytest.raises(ModelError, match=r"gave no reply: .*the tools are too many"):
-            remote(server).complete([USER])
+    def test_a_wrong_request_is_told_and_not_repeated(self, server: ModelServer) -> None:
+        server.say(failure("the tools are too many"))
+        with pytest.raises(CallError, match=r"gave no reply: .*the tools are too many"):
+            remote().complete([USER])
         assert len(server.requests) == 1
 
-    def test_a_page_of_html_is_a_model_error(self, server: Server) -> None:
-        for _ in range(4):
-            server.answer(200, "<html>proxy</html>", Content_Type="text/html")
-        with pytest.raises(ModelError):
-            remote(server).complete([USER])
-
-    def test_a_response_without_choices_is_an_empty_reply(self, server: Server) -> None:
-        server.answer(200, {**completion(), "choices": []})
-        assert remote(server).complete([USER]).text == ""
-
-    def test_a_server_that_never_ends_is_left_at_the_time_limit(self, server: Server) -> None:
-        server.answer(0, "")
-        model = remote(server, call_s=0.5)
-        model.retry = Retry(attempts=1)
-        with pytest.raises(ModelError, match="did not answer in time"):
-            model.complete([USER])
-
-    def test_a_call_that_does_not_fit_the_budget_is_never_sent(self, server: Server) -> None:
+    def test_a_call_that_does_not_fit_the_budget_is_never_sent(self, server: ModelServer) -> None:
         with pytest.raises(BudgetError, match=r"budget of \$0\.01"):
-            remote(server, budget=0.01).complete([USER])
+            remote(budget=0.01).complete([USER])
         assert server.requests == []
 
-    def test_without_usage_the_estimate_is_charged(self, server: Server) -> None:
-        server.answer(200, completion(usage=False))
-        model = remote(server, budget=1.0)
-        model.complete([USER])
-        # 16,384 tokens written at $10 a million, and the prompt.
-        assert model.budget.spent_usd == pytest.approx(0.1639, abs=0.001)
+    def test_a_small_budget_makes_replies_shorter_rather_than_none(self, server: ModelServer) -> None:
+        server.say(Turn("hello"))
+        remote(budget=0.05).complete([USER])
+        assert 2_048 <= server.requests[0]["max_tokens"] < 5_000
 
-    def test_a_model_without_a_known_price_is_charged_its_tokens_only(self, server: Server) -> None:
-        server.answer(200, {**completion(), "model": "local"})
-        reply = remote(server, "openai/some-local-model", budget=0.01).complete([USER])
-        assert reply.usage == Usage(1000, 100, 400, 0.0)
+    def test_a_model_without_a_known_price_is_charged_its_tokens_only(self, server: ModelServer) -> None:
+        server.say(Turn("hello", model="local"))
+        reply = remote("openai/some-local-model", budget=0.01).complete([USER])
+        assert (reply.usage, reply.cost_source) == (Usage(1000, 100, 400, 0.0), "unknown")
 
-    def test_a_failed_call_gives_back_what_was_set_aside(self, server: Server) -> None:
-        server.answer(400, failure("no"))
-        model = remote(server, budget=1.0)
-        with pytest.raises(ModelError):
+    def test_a_configured_price_goes_before_the_list(self, server: ModelServer) -> None:
+        server.say(Turn("hello", model="local"))
+        reply = remote("openai/some-local-model", configured_price="10,20").complete([USER])
+        assert (reply.usage.cost_usd, reply.cost_source) == (pytest.approx(0.012), "configured")
+
+    def test_a_failed_call_gives_back_what_was_set_aside(self, server: ModelServer) -> None:
+        server.say(failure("no"))
+        model = remote(budget=1.0)
+        with pytest.raises(CallError):
             model.complete([USER])
         assert (model.budget.spent_usd, model.budget.reserved_usd) == (0.0, 0.0)
 
-    def test_one_model_answers_call_after_call(self, server: Server) -> None:
-        for number in range(3):
-            server.answer(200, completion(f"reply {number}"))
-        model = remote(server)
+    def test_one_model_answers_call_after_call(self, server: ModelServer) -> None:
+        server.say(*(Turn(f"reply {number}") for number in range(3)))
+        model = remote()
         assert [model.complete([USER]).text for _ in range(3)] == ["reply 0", "reply 1", "reply 2"]
+
+    def test_secrets_never_leave_in_a_prompt(self, server: ModelServer) -> None:
+        server.say(Turn("hello"))
+        model = remote(redactor=Redactor(["hunter2-hunter2"]))
+        model.complete([{"role": "user", "content": f"hunter2-hunter2 and {KEY} of ours"}])
+        assert server.requests[0]["messages"][0]["content"] == "*** and *** of ours"
+
+    def test_no_env_file_is_read(self, server: ModelServer, tmp_path: Path) -> None:
+        (tmp_path / ".env").write_text("PLANTED=yes\nOPENAI_API_KEY=sk-planted\n", "utf-8")
+        program = (
+            "import os; from bot.models.remote import imported; imported(); print(os.environ.get('PLANTED'))"
+        )
+        environment = {**os.environ, "LITELLM_MODE": "DEV"}
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=tmp_path,
+            env=environment,
+        )
+        assert done.stdout == "None\n"
 
 
 def test_loading_a_model_by_name_keeps_name_and_seed() -> None:

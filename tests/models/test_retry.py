@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from collections.abc import Callable
 from types import SimpleNamespace
 
@@ -96,3 +97,21 @@ def test_the_same_server_error_twice_is_not_tried_a_third_time(retry: Retry, wai
 
 def test_different_server_errors_are_tried_again(retry: Retry) -> None:
     assert retry.call(failing(FailureError(500, "a"), FailureError(500, "b"))) == "done"
+
+
+def test_a_second_time_limit_is_the_last(retry: Retry, waits: list[float]) -> None:
+    with pytest.raises(TimeoutError):
+        retry.call(failing(*[TimeoutError()] * 3))
+    assert len(waits) == 1
+
+
+def test_a_pause_that_one_thread_was_asked_for_is_kept_by_the_others(
+    retry: Retry, waits: list[float]
+) -> None:
+    assert retry.call(failing(FailureError(429, retry_after="30"))) == "done"
+    other = threading.Thread(target=retry.call, args=(failing(),))
+    other.start()
+    other.join(30)
+    own, others = waits
+    assert own == 30.0
+    assert 0.0 < others <= 30.0

@@ -22,9 +22,11 @@ _texts = st.text(min_size=1, max_size=10)
 _replies = st.builds(
     Reply,
     text=st.text(max_size=20),
-    tool_calls=st.lists(st.builds(ToolCall, _texts, _texts, st.text(max_size=20)), max_size=3).map(tuple),
+    tool_calls=st.lists(
+        st.builds(ToolCall, _texts, _texts, st.text(max_size=20)), max_size=3, unique_by=lambda call: call.id
+    ).map(tuple),
     finish_reason=st.sampled_from(["stop", "tool_calls", "length"]),
-    usage=st.builds(Usage, *[st.integers(0, 10**6)] * 3),
+    usage=st.builds(Usage, st.integers(10, 10**6), st.integers(0, 10**6), st.integers(0, 10)),
 )
 
 
@@ -102,6 +104,6 @@ def test_a_call_left_unanswered_is_answered_in_the_history() -> None:
     history = valid_history([asked, tool_message(second, "done")])
     assert history == [
         asked,
-        tool_message(first, "error: this call was not run"),
         tool_message(second, "done"),
+        tool_message(first, "error: this call was not run"),
     ]

@@ -32,10 +32,11 @@ class Talk:
         result: str = GREEN,
         tools: Sequence[str] = TOOLS,
         changed: frozenset[int] | None = None,
+        covered: frozenset[int] = frozenset(),
     ) -> None:
         lines = frozenset(range(1, SOURCE.count("\n") + 1))
         target = Target("shop.py", "shop", SOURCE, changed or lines, whole_file=changed is None)
-        block = target_block(Brief(target, "tests/test_shop.py", "3.11"))
+        block = target_block(Brief(target, "tests/test_shop.py", "3.11", covered_lines=covered))
         text = f"{block}\n{suite_block('tests/test_shop.py', suite, result)}"
         self.messages: list[Message] = [{"role": "user", "content": text}]
         self.tools = [schema for schema in schemas() if schema["function"]["name"] in tools]
@@ -238,10 +239,31 @@ def test_a_review_writes_about_changed_lines_only() -> None:
     slugs = [replace(scenario, lines=frozenset({45})) for scenario in SLUGS]
     shelves = [replace(scenario, lines=frozenset({20})) for scenario in SHELVES]
     talk = Talk(changed=frozenset({45}))
+    talk.answer(surviving_mutants=SURVIVOR)
     talk.answer(execute_bash=printed(*slugs, *shelves))
     content = arguments(talk.reply(), "write_file")["content"]
     assert "slug(" in content
     assert "Shelf" not in content
+
+
+SURVIVOR = (
+    "1 of 2 mutants killed or timed out (score 0.500); 1 survive, 1 shown\n"
+    "M1 core/NumberReplacer in slug, line 45\n-    return 1\n+    return 2"
+)
+
+
+def test_a_review_begins_with_what_existing_tests_leave_alive_and_looks_for_that() -> None:
+    talk = Talk(changed=frozenset({45}))
+    assert names(talk.answer(surviving_mutants=SURVIVOR)) == ["surviving_mutants"]
+    reply = talk.reply()
+    assert names(reply) == ["execute_bash"]
+    assert "core/NumberReplacer in slug, line 45" in arguments(reply, "execute_bash")["command"]
+
+
+def test_a_review_of_what_existing_tests_show_already_ends_at_once() -> None:
+    talk = Talk(changed=frozenset({45}), covered=frozenset(range(1, 100)))
+    talk.answer(surviving_mutants="2 of 2 mutants killed or timed out (score 1.000); 0 survive, 0 shown")
+    assert names(talk.reply()) == ["finish"]
 
 
 def documented(expected: str) -> Talk:

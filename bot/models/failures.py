@@ -1,0 +1,95 @@
+"""What a failed call is told as: one sentence that says what to do, without secrets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from bot.errors import ModelError
+from bot.models.redaction import Redactor
+from bot.models.retry import status_of, unreachable
+
+MESSAGE_CHARACTERS = 300
+LAYERS = re.compile(r"^(?:[\w.]*(?:Error|Exception)\s*[:-]\s*)+")
+"""The names of the exceptions through which a message came, which LiteLLM puts before it."""
+
+
+class CallError(ModelError):
+    """A call that gave no reply.
+
+    Attributes:
+        cause: The name of the exception behind it.
+    """
+
+    def __init__(self, message: str, cause: str = "") -> None:
+        super().__init__(message)
+        self.cause = cause
+
+
+class SetupError(CallError):
+    """No call to this model can succeed until something is set up: its name, its key, its address, the network."""
+
+
+class ContextError(CallError):
+    """The conversation is longer than the model can read."""
+
+
+def told(litellm: Any, name: str, error: Exception, redactor: Redactor) -> CallError:
+    """Turn a failure into one sentence that says what to do."""
+    if isinstance(error, CallError):
+        return error
+    kind, message = _told(litellm, name, error)
+    return kind(redactor.text(message), type(error).__name__)
+
+
+def missing_keys(litellm: Any, name: str) -> Sequence[str]:
+    """Return the variables one of which has to hold the key of a model; none if one does, or none is needed."""
+    missing = litellm.validate_environment(name).get("missing_keys") or ()
+    # LiteLLM lists what is optional too: the address of a server on this machine has a default.
+    return [key for key in missing if re.search(r"KEY|TOKEN|SECRET|CREDENTIALS", key)]
+
+
+def unknown_name(name: str) -> str:
+    """Say that there is no such model."""
+    return f"There is no model {name!r}; name it as LiteLLM does, such as openai/gpt-4o."
+
+
+def needs_key(name: str, missing: Sequence[str]) -> str:
+    """Say that a key is missing."""
+    return f"The model {name} needs a key: set {' or '.join(missing)} in the environment."
+
+
+def _told(litellm: Any, name: str, error: Exception) -> tuple[type[CallError], str]:
+    missing = missing_keys(litellm, name)
+    status = status_of(error)
+    if missing and not isinstance(error, TimeoutError):
+        return SetupError, needs_key(name, missing)
+    if "LLM Provider NOT provided" in str(error):
+        return SetupError, unknown_name(name)
+    if status in (401, 403):
+        return SetupError, f"The provider of {name} refused the key; set a valid one in the environment."
+    if status == 404:
+        return (
+            SetupError,
+            f"The provider does not know the model {name}; check its name, and the address if you set one.",
+        )
+    if status == 429:
+        return CallError, f"The provider of {name} answered again and again that there are too many requests."
+    if isinstance(error, TimeoutError) or status == 408:
+        return CallError, f"The model {name} did not answer in time."
+    if isinstance(error, litellm.ContextWindowExceededError):
+        return (
+            ContextError,
+            f"The request is longer than the model {name} can read; use a model that reads more, or leave large files out.",
+        )
+    if isinstance(error, litellm.ContentPolicyViolationError):
+        return CallError, f"The provider of {name} refused the request by its rules on content."
+    if unreachable(error):
+        return (
+            SetupError,
+            f"The provider of {name} cannot be reached; check the network and the address in the environment.",
+        )
+    said = " ".join(str(error).split())
+    said = LAYERS.sub("", said) or said
+    return CallError, f"The model {name} gave no reply: {said[:MESSAGE_CHARACTERS]}"
