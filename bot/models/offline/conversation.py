@@ -69,14 +69,16 @@ class _Worker:
         return Reply(text, tool_calls, "tool_calls" if tool_calls else "stop")
 
     def _next(self) -> tuple[str, list[Call]]:
-        book = self.book
+        task, book = self.task, self.book
         last = self.steps[-1] if self.steps else None
         if book.problem:
             return self._finish(remarks.unimportable(self.task.module, book.problem))
         if book.refusal is not None:
             return self._finish(remarks.refused(book.refusal))
-        if last is None and "execute_bash" in self.tools:
-            return self._explore()
+        if "execute_bash" in self.tools and book.explorations == 0:
+            if last is None and task.changed is not None and "surviving_mutants" in self.tools:
+                return "", [("surviving_mutants", remarks.SURVIVORS_FIRST, {})]
+            return self._finish(remarks.NOTHING_LEFT) if book.nothing_left else self._explore()
         if self._wants_writing():
             return self._write()
         if last is not None and last.name == "write_file" and "run_tests" in self.tools:
@@ -105,6 +107,9 @@ class _Worker:
                 seed=self.seed,
                 changed_lines=task.changed,
                 examples=task.examples,
+                covered=task.covered if task.changed is not None else (),
+                survivors=book.survivors.all_blocks if book.survivors else None,
+                suite=task.suite_path,
             )
         else:
             command = explore.next_command(
@@ -119,6 +124,7 @@ class _Worker:
                 survivors=book.survivors.blocks if book.survivors else (),
                 round=book.explorations,
                 examples=task.examples,
+                suite=task.suite_path,
             )
         reflection = remarks.exploring(book)
         return "", [("execute_bash", reflection, {"command": command, "timeout_s": _EXPLORATION_S})]
@@ -143,7 +149,7 @@ class _Worker:
     def _go_on(self) -> tuple[str, list[Call]]:
         """Explore again while something is missing and the last round gained something; otherwise finish."""
         book = self.book
-        missing = bool(book.covered and (book.covered.missing_lines or book.covered.missing_branches))
+        missing = book.misses_something
         surviving = bool(book.survivors and book.survivors.survive)
         if (
             "execute_bash" not in self.tools

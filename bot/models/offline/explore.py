@@ -33,6 +33,9 @@ def first_command(
     seed: int,
     changed_lines: frozenset[int] | None,
     examples: Sequence[tuple[str, str]] = (),
+    covered: Iterable[int] = (),
+    survivors: Sequence[str] | None = None,
+    suite: str = "",
 ) -> str:
     """Return the bash command that explores a module for the first time.
 
@@ -44,6 +47,9 @@ def first_command(
         seed: Of every random choice.
         changed_lines: Lines whose tests matter; None for all.
         examples: (path, text) of the repository's own tests, to take calls and arguments from.
+        covered: Lines that existing tests reach already.
+        survivors: The mutants that existing tests leave alive, as `surviving_mutants` prints them, if these are all.
+        suite: The path that the tests are written to; what stands there is not read as the repository's.
     """
     del python  # the probe runs on every version from 3.9 on
     job = {
@@ -53,6 +59,9 @@ def first_command(
         "seed": seed,
         "focus": sorted(changed_lines) if changed_lines is not None else None,
         "examples": [list(example) for example in examples],
+        "covered": sorted(covered),
+        "survivors": None if survivors is None else list(survivors),
+        "suite": suite,
     }
     return _command(job, "explore")
 
@@ -70,6 +79,7 @@ def next_command(
     survivors: Sequence[str] = (),
     round: int = 1,  # noqa: A002 - the word of the conversation
     examples: Sequence[tuple[str, str]] = (),
+    suite: str = "",
 ) -> str:
     """Return the bash command that searches on, aimed at what the tools reported.
 
@@ -90,6 +100,7 @@ def next_command(
         "missing_branches": sorted(list(branch) for branch in missing_branches),
         "survivors": list(survivors),
         "round": round,
+        "suite": suite,
     }
     return _command(job, "explore")
 

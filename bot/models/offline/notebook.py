@@ -13,6 +13,7 @@ from bot.models.offline import outline as outlines
 from bot.models.offline import style as styles
 from bot.models.offline.layout import as_function, canonical
 from bot.models.offline.outline import Outline
+from bot.models.offline.probe.focus import Focus
 from bot.models.offline.reading import Assignment, Covered, Failure, Results, Step, Survivors
 from bot.models.offline.scenario import Scenario
 from bot.models.offline.selection import worthwhile
@@ -170,12 +171,35 @@ class Notebook:
         return write(worthwhile(held), self.task.module, self.outline, self.style, self.rest, limit=limit)
 
     def concerns(self, scenario: Scenario) -> bool:
-        """Whether a scenario touches what was changed."""
-        if self.task.changed is None:
+        """Whether a scenario touches what was changed: a changed line, or the inside of a function that holds one."""
+        if self.focus.whole:
             return True
         if scenario.lines:
-            return bool(scenario.lines & self.task.changed)
+            return bool(scenario.lines & self.focus.inside)
         return any(scenario.subject in (name, name.rpartition(".")[0]) for name, _, _ in self.task.functions)
+
+    @property
+    def focus(self) -> Focus:
+        """What was changed, and the functions that hold it."""
+        return _focus(self.task.source, self.task.changed)
+
+    @property
+    def misses_something(self) -> bool:
+        """Whether lines or branches that count are not reached."""
+        covered = self.covered
+        if covered is None:
+            return False
+        if self.focus.whole:
+            return bool(covered.missing_lines or covered.missing_branches)
+        return bool(covered.missing_lines & self.focus.inside)
+
+    @property
+    def nothing_left(self) -> bool:
+        """Whether the existing tests leave nothing to be shown in what was changed."""
+        survivors = self.survivors
+        if survivors is None or survivors.survive or not survivors.judged:
+            return False
+        return not (self.focus.inside & _statement_lines(self.task.source)) - self.task.covered
 
     @property
     def open_failures(self) -> bool:
@@ -188,6 +212,28 @@ class Notebook:
 @lru_cache(maxsize=4096)
 def _key(scenario: Scenario) -> Key:
     return tuple(canonical(text) for text in scenario.given), canonical(scenario.when)
+
+
+@lru_cache(maxsize=8)
+def _focus(source: str, changed: frozenset[int] | None) -> Focus:
+    """Return what was changed; everything, of a source that does not parse."""
+    try:
+        return Focus(ast.parse(source), None if changed is None else sorted(changed))
+    except (SyntaxError, ValueError):
+        return Focus(ast.Module([], []), None)
+
+
+@lru_cache(maxsize=8)
+def _statement_lines(source: str) -> frozenset[int]:
+    """Return the lines on which statements start, those without effect left out."""
+    nodes = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.stmt))
+    silent = (ast.Global, ast.Nonlocal)
+    return frozenset(
+        node.lineno
+        for node in nodes
+        if not isinstance(node, silent)
+        and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+    )
 
 
 def _agree(one: Scenario, other: Scenario) -> bool:

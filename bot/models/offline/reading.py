@@ -100,6 +100,11 @@ class Survivors:
     survive: int
     blocks: tuple[str, ...]
 
+    @property
+    def all_blocks(self) -> tuple[str, ...] | None:
+        """The blocks if they tell all survivors; None if there are more than were printed."""
+        return self.blocks if len(self.blocks) == self.survive else None
+
 
 def assignment(messages: Sequence[Message]) -> Assignment | None:
     """Read the first message that describes a target; None if there is none."""

@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from bot.models.offline.notebook import Notebook
 from bot.models.offline.reading import Step
 
+SURVIVORS_FIRST = "The change is small; what the existing tests do not notice in it comes first."
+NOTHING_LEFT = "The existing tests reach every changed line and notice every fault that was put into them."
+
 
 def exploring(book: Notebook) -> str:
     """Say why inputs are tried in the sandbox now."""

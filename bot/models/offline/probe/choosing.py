@@ -56,9 +56,9 @@ def cost_of(case: Case) -> float:
 
 def choose(
     cases: Sequence[Case], kills: Mapping[int, Sequence[int]], most: int, wanted: Wanted
-) -> list[tuple[int, list[int]]]:
-    """Return indexes of cases that together have all the evidence, the most telling first, each with the numbers of
-    the faults it is credited with.
+) -> list[tuple[int, set[Any]]]:
+    """Return indexes of cases that together have all the evidence, the most telling first, each with what it is
+    credited with: features, and `("fault", number)`.
 
     Args:
         cases: All candidates with their outcomes.
@@ -74,7 +74,7 @@ def choose(
         evidence[index].update(feature for feature in case.features if wanted.has(feature))
     costs = [cost_of(case) for case in cases]
     left = set(range(len(cases)))
-    chosen: list[tuple[int, list[int]]] = []
+    chosen: list[tuple[int, set[Any]]] = []
     while left and len(chosen) < most:
         best, gain = -1, 0.0
         for index in sorted(left):
@@ -88,7 +88,7 @@ def choose(
             break
         left.discard(best)
         taken = set(evidence[best])
-        chosen.append((best, sorted(e[1] for e in taken if isinstance(e, tuple) and e[0] == "fault")))
+        chosen.append((best, taken))
         for index in left:
             evidence[index] -= taken
     return chosen

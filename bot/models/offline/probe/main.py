@@ -27,8 +27,10 @@ from . import (
     proving,
     pursuit,
     search,
+    shrinking,
     surface,
     survivors,
+    trial,
     watching,
 )
 from .loading import Woven
@@ -63,6 +65,10 @@ def _tell(kind: Any, error: Any, trace: Any) -> None:
     traceback.print_exception(kind, error, trace, file=sys.__stderr__)
 
 
+def _is_fault(evidence: Any) -> bool:
+    return isinstance(evidence, tuple) and evidence[0] == "fault"
+
+
 class Exploration:
     """One exploration of one module."""
 
@@ -85,9 +91,18 @@ class Exploration:
             found, wanted = self._faults(), self._wanted()
             kills, cases = self._judge(found, self.job.get("batches", 3))
         chosen = choosing.choose(cases, kills, self.job.get("most", 150), wanted)
-        self.judge.trim([cases[i] for i, _ in chosen], [credit for _, credit in chosen])
-        stable = proving.prove([cases[i] for i, _ in chosen], self.job_path, self.job, self.runner)
-        self._print(stable, cases, kills, found)
+        picked = [cases[index] for index, _ in chosen]
+        credited = [sorted(credit, key=repr) for _, credit in chosen]
+        self.judge.trim(picked, [[e[1] for e in row if _is_fault(e)] for row in credited])
+        short = shrinking.Shrinker(self.judge).shrink(picked, credited)
+        told = self._told(kills, found, cases)
+        for old, new in zip(picked, short):  # noqa: B905 - Python 3.9 has no strict
+            told[id(new)] = told.get(id(old), [])
+        stable = proving.prove(short, self.job_path, self.job, self.runner)
+        rows = [printing.row_of(case, self.runner, told.get(id(case), [])) for case in stable]
+        printing.write(rows, self.out)
+        if self.job.get("report"):
+            self._report(stable, kills, found)
 
     def _start(self) -> None:
         self.guard.install()
@@ -102,8 +117,10 @@ class Exploration:
         self.search = search.Search(self.surface, self.runner, self.record, self.focus, self.job["seed"])
 
     def _faults(self) -> list[faults.Fault]:
-        """Return the faults to judge by: those of changed lines, or all of a module; of very many every second, third ..."""
+        """Return the faults to judge by: those that existing tests leave, of changed lines, or all of a module; of very many every second, third ..."""
         found = faults.find(self.woven.source, self.woven.tree)
+        if self.job.get("survivors") is not None:
+            return survivors.read(self.job["survivors"], self.woven.source, self.woven.tree)
         if self.job.get("focus") is not None:
             found = [fault for fault in found if fault.line in self.focus.lines]
         found = found[:: 1 + len(found) // MOST_FAULTS]
@@ -122,8 +139,10 @@ class Exploration:
 
     def _wanted(self) -> choosing.Wanted:
         """Return which lines and branches count as evidence at first."""
-        inside = self.focus.inside
-        return choosing.everything if self.focus.whole else choosing.Wanted(inside, inside)
+        if self.focus.whole:
+            return choosing.everything
+        left = self.focus.inside - frozenset(self.job.get("covered", ()))
+        return choosing.Wanted(left, left)
 
     def _grow(self) -> None:
         harvest = examples.Harvest(self.surface)
@@ -132,10 +151,10 @@ class Exploration:
         mined = self._mined(harvest)
         filled = inputs.Inputs(self.surface, self.job["seed"])
         filled.fill()
-        self.search.learn(filled)
+        self.search.tweaker.learn(filled)
         self.search.make_objects()
         self.search.seeds(harvest.cases)
-        self.search.try_mined(mined)
+        self.search.take_over(trial.Trial(self.search).reaching(mined))
         self.search.call_everything(self.job.get("per_op", 240))
         self.search.walk_objects(self.job.get("walks", 1500))
         self.search.vary(self.job.get("variants", 12000))
@@ -171,18 +190,17 @@ class Exploration:
             cases += new
         return kills, cases
 
-    def _print(
-        self, chosen: list[Case], cases: list[Case], kills: dict[int, list[int]], found: list[faults.Fault]
-    ) -> None:
+    @staticmethod
+    def _told(
+        kills: dict[int, list[int]], found: list[faults.Fault], cases: list[Case]
+    ) -> dict[int, list[str]]:
+        """Return the faults that each case shows, in words, by the case's identity."""
         told: dict[int, list[str]] = {}
         for number, killers in kills.items():
             for index in killers:
                 fault = found[number]
                 told.setdefault(id(cases[index]), []).append(fault.told)
-        rows = [printing.row_of(case, self.runner, told.get(id(case), [])) for case in chosen]
-        printing.write(rows, self.out)
-        if self.job.get("report"):
-            self._report(chosen, kills, found)
+        return told
 
     def _report(self, chosen: list[Case], kills: dict[int, list[int]], found: list[faults.Fault]) -> None:
         lines = set(self.woven.imported).union(*(case.lines for case in chosen))

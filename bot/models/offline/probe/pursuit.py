@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import io
 import pickle
-import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -79,7 +78,7 @@ class Pursuit:
     def _unit(self, unit: tuple[str, list[Fault]], batches: int) -> list[Any]:
         name, faults = unit
         search = self.search
-        search.random = random.Random(f"{self.seed} {name}")
+        search.reseed(f"{self.seed} {name}")
         alive = list(faults)
         self.overdue = 0
         lines = {fault.reached for fault in faults}
@@ -105,7 +104,7 @@ class Pursuit:
         """Take what this function's comparisons were seen to compare as hints for new inputs."""
         scope = fault.scope
         if scope is None or self.judge.at_import(fault):
-            self.search.hints = {}
+            self.search.tweaker.hints = {}
             return
         hints: dict[type, dict[Any, None]] = {}
         for number, pairs in sorted(self.search.record.operands.items()):
@@ -117,7 +116,7 @@ class Pursuit:
                     for one in near:
                         if type(one) in (int, float, str) and len(repr(one)) <= 40:
                             hints.setdefault(type(one), {})[one] = None
-        self.search.hints = {kind: list(values)[:60] for kind, values in hints.items()}
+        self.search.tweaker.hints = {kind: list(values)[:60] for kind, values in hints.items()}
 
     def _fresh(self, seeds: list[Case], alive: list[Fault], tries: int) -> list[Case]:
         """Return new cases that reach a fault's line, made from those that do."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import random
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -15,6 +13,7 @@ from .outcomes import InvalidCaseError
 from .programs import Arg, Case, Op, Param, Step
 from .running import Runner
 from .surface import Owner, Surface
+from .tweaking import Tweaker
 
 ACCIDENTS = ("TypeError", "AttributeError", "NameError", "UnboundLocalError", "RecursionError", "SyntaxError")
 _LONGEST_CASE = 280
@@ -22,7 +21,6 @@ _LONGEST_MINED = 1400
 _FAR_CALLS = 16
 _MINED_WEIGHT = 12
 RESERVED_CASES = 60
-MOST_MINED = 1500
 OVERDUE_CASES = 3
 
 
@@ -45,11 +43,15 @@ class Search:
         self.movers: dict[str, list[Step]] = {}
         self.by_op: dict[str, list[Case]] = {}
         self.tried = 0
-        self.hints: dict[type, list[Any]] = {}
+        self.tweaker = Tweaker(self.random)
         self.overdue: dict[str, int] = {}
         self.reserves: dict[str, dict[str, Case]] = {}
         self.ticks = Op("clock", "now[0] += {0}", [Param("seconds", None, False)], statement=True)
         self.ticks.params[0].pool = ["1", "2", "5", "10", "100"]
+
+    def reseed(self, seed: object) -> None:
+        """Make every random choice from here on follow from this."""
+        self.random = self.tweaker.random = random.Random(str(seed))
 
     # ------------------------------------------------------------ trying
 
@@ -175,12 +177,12 @@ class Search:
         for case in cases:
             self.attempt(case, keep=True)
 
-    def try_mined(self, cases: Sequence[Case]) -> None:
-        """Run programs of the repository's tests; those that reach what was changed are seeds."""
-        for case in cases[:MOST_MINED]:
+    def take_over(self, cases: Sequence[Case]) -> None:
+        """Run programs of people that reach what was changed; they are varied as other cases are."""
+        for case in cases:
             kept = self.attempt(case)
-            if kept is not None and case in self.corpus[-1:] and case.when.op is None:
-                self.by_op.setdefault(case.subject, []).append(case)
+            if kept is not None and kept.when.op is None and kept in self.corpus[-1:]:
+                self.by_op.setdefault(kept.subject, []).append(kept)
 
     def make_objects(self) -> None:
         """Find out how objects of each class are made; remember the simplest expressions that do."""
@@ -436,7 +438,7 @@ class Search:
         op = step.op
         if op is None or not op.params:
             if not step.args and not step.receiver and not step.statement:
-                return Step(self.tweaked(step.form), (), op, step.target)
+                return Step(self.tweaker.changed(step.form), (), op, step.target)
             return step
         args = list(step.args)
         dice = self.random.random()
@@ -466,141 +468,13 @@ class Search:
         elif dice < 0.6 and arg.param is not None and self._pool(arg.param, 60):
             args[place] = Arg(arg.param, self._pick(self._pool(arg.param, 60)), arg.keyword)
         else:
-            args[place] = Arg(arg.param, self.tweaked(arg.text), arg.keyword)
+            args[place] = Arg(arg.param, self.tweaker.changed(arg.text), arg.keyword)
         return step.with_args(tuple(args))
 
     @staticmethod
     def _next(op: Op, args: list[Arg]) -> Param | None:
         index = len(args)
         return op.params[index] if index < len(op.params) and not op.params[index].keyword else None
-
-    def tweaked(self, text: str) -> str:
-        """Return a literal text changed a little, or the text itself if it is not one."""
-        try:
-            value = ast.literal_eval(text)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            return self._tweaked_inside(text)
-        try:
-            new = self._tweak(value, 0)
-        except (ValueError, OverflowError, TypeError):
-            return text
-        told = repr(new)
-        return told if len(told) <= 80 and "nan" not in told and "inf" not in told else text
-
-    def _tweaked_inside(self, text: str) -> str:
-        """Return an expression with one of its literals changed."""
-        try:
-            tree = ast.parse(text, mode="eval")
-        except SyntaxError:
-            return text
-        places = [
-            node
-            for node in ast.walk(tree)
-            if isinstance(node, (ast.Constant, ast.List, ast.Tuple, ast.Dict))
-            and node.lineno == 1 == node.end_lineno
-        ]
-        if not places or not text.isascii():
-            return text
-        node = self.random.choice(places)
-        inside = ast.unparse(node)
-        new = self.tweaked(inside) if inside != text else text
-        return text[: node.col_offset] + new + text[node.end_col_offset :]
-
-    def _tweak(self, value: Any, depth: int) -> Any:
-        pick = self.random.choice
-        if isinstance(value, bool):
-            return not value
-        hints = self.hints.get(type(value))
-        if hints and self.random.random() < 0.35:
-            return pick(hints)
-        if isinstance(value, int):
-            return pick([value + 1, value - 1, -value, value * 10, value + 10, 0, value // 2])
-        if isinstance(value, float):
-            return pick(
-                [-value, value * 10, round(value + 0.5, 3), value / 2, float(round(value)), value + 1]
-            )
-        if isinstance(value, str):
-            return self._tweak_text(value)
-        if isinstance(value, (list, tuple)):
-            return type(value)(self._tweak_items(list(value), depth))
-        if isinstance(value, dict) and value:
-            key = pick(list(value))
-            return pick(
-                [
-                    {k: v for k, v in value.items() if k != key},
-                    {**value, key: self._tweak(value[key], depth + 1)},
-                ]
-            )
-        return value
-
-    def _tweak_items(self, items: list[Any], depth: int) -> list[Any]:
-        if not items:
-            return [1]
-        place = self.random.randrange(len(items))
-        dice = self.random.randrange(6)
-        if dice == 0:
-            return items[:place] + items[place + 1 :]
-        if dice == 1:
-            return [*items, items[place]]
-        if dice == 2:
-            return items[::-1]
-        if dice == 3 and depth < 3:
-            return [*items[:place], self._tweak(items[place], depth + 1), *items[place + 1 :]]
-        if dice == 4:
-            return items[: place + 1]
-        other = self.random.randrange(len(items))
-        items[place], items[other] = items[other], items[place]
-        return items
-
-    def _tweak_text(self, value: str) -> str:
-        pick = self.random.choice
-        numbers = self.hints.get(int)
-        if numbers and re.search(r"\d", value) and self.random.random() < 0.3:
-            number = abs(pick(numbers))
-            return re.sub(r"[\da-fA-F]*\d[\da-fA-F]*", pick([str(number), f"{number:x}"]), value, count=1)
-        place = self.random.randrange(len(value) + 1)
-        piece = pick(["-", " ", "a", "1", "_", ".", ",", "A", "0", "é", "'", "&", "2", "s", "b", ":", "\t"])
-        choices = [
-            value[:place] + piece + value[place:],
-            value[:place] + value[place + 1 :],
-            value.upper(),
-            value.capitalize(),
-            value + pick([" world", "s", "1", "-", "."]),
-            value[: max(1, len(value) // 2)],
-            value + value if len(value) < 12 else value[:6],
-            value[::-1] if len(value) < 6 else value,
-            " " + value,
-        ]
-        pool = self.runner_texts
-        swaps = [text for text in self._swaps if text in value]
-        if swaps:
-            old = max(pick(swaps), pick(swaps), key=len)
-            choices += [value.replace(old, pick(self._swaps), 1)] * 3
-        if pool:
-            choices.append(ast.literal_eval(pick(pool)))
-            choices.append(value[:place] + ast.literal_eval(pick(pool)) + value[place:])
-        return str(pick(choices))
-
-    @property
-    def runner_texts(self) -> list[str]:
-        """Texts of strings that the module compares with or matches."""
-        return self._strings
-
-    _strings: list[str] = []  # noqa: RUF012 - set once by `learn`
-    _swaps: list[str] = []  # noqa: RUF012
-
-    def learn(self, filled: inputs.Inputs) -> None:
-        """Take the module's own strings as pieces for new ones."""
-        pool: dict[str, None] = {}
-        for texts in [*filled.constants.values(), filled.module_constants, filled.patterns]:
-            for text in texts:
-                if inputs.kind_of(text) == "str":
-                    pool[text] = None
-        self._strings = list(pool)[:200]
-        words = [ast.literal_eval(text) for text in self._strings]
-        self._swaps = [
-            word for word in words if 0 < len(word) <= 12 and (len(word) > 1 or not word.isalnum())
-        ][:80]
 
 
 def _varied(found: dict[str, tuple[int, frozenset[Any]]], most: int) -> list[str]:

@@ -17,10 +17,10 @@ def read(blocks: Sequence[str], source: str, tree: ast.Module) -> list[Fault]:
     """
     text = Text(source)
     found: list[Fault] = []
-    for number, block in enumerate(blocks):
+    for block in blocks:
         fault = _fault(block, text, tree)
         if fault is not None:
-            fault.number = number
+            fault.number = len(found)
             found.append(fault)
     return found
 

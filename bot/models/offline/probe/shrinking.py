@@ -1,0 +1,181 @@
+"""Long texts in chosen cases cut down to what their evidence needs, for a person has to read them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from .choosing import cost_of
+from .judging import Judge, in_processes
+from .outcomes import InvalidCaseError
+from .programs import Arg, Case, Step
+from .search import ACCIDENTS
+
+SHORT = 24
+MOST_TRIES = 160
+MOST_FAULTS = 6
+_SECONDS = 10
+_PIECES = re.compile(r"\s*(?:\w+|[^\w\s])")
+
+
+class Shrinker:
+    """Takes lines, words and items out of the literals of a case as long as it shows the same."""
+
+    def __init__(self, judge: Judge) -> None:
+        self.judge = judge
+        self.runner = judge.runner
+
+    def shrink(self, cases: Sequence[Case], credited: Sequence[Sequence[Any]]) -> list[Case]:
+        """Return the cases, those with long texts made shorter.
+
+        Args:
+            credited: For each case what it is there for: numbers of faults, as `("fault", number)`, and features.
+        """
+        kept = list(cases)
+        todo = [i for i, case in enumerate(cases) if any(_long(step) for step in (*case.given, case.when))]
+        found = in_processes(
+            todo, lambda i: self._shortest(cases[i], credited[i]), self.runner.guard, _SECONDS
+        )
+        for place, texts in found:
+            if texts:
+                kept[todo[place]] = self._rebuilt(cases[todo[place]], texts)
+        return kept
+
+    def _rebuilt(self, case: Case, texts: Sequence[Sequence[str]]) -> Case:
+        """Return the case with these texts; the case itself if that does not run."""
+        steps = [_filled(step, list(row)) for step, row in zip((*case.given, case.when), texts)]  # noqa: B905
+        new = _with_steps(case, steps)
+        try:
+            new.outcome = self.runner.run(new)
+        except InvalidCaseError:
+            return case
+        return new
+
+    def _shortest(self, case: Case, credited: Sequence[Any]) -> list[list[str]]:
+        """Return the literal texts, step by step, of the shortest case found."""
+        tries = MOST_TRIES
+        best = case
+        progress = True
+        while progress and tries > 0:
+            progress = False
+            for new in _smaller(best):
+                tries -= 1
+                if tries < 0:
+                    break
+                if self._shows(new, case, credited):
+                    best, progress = new, True
+                    break
+        return [_texts(step) for step in (*best.given, best.when)] if best is not case else []
+
+    def _shows(self, new: Case, case: Case, credited: Sequence[Any]) -> bool:
+        """Whether a case is a test still, costs less, and shows what the other is there for."""
+        try:
+            outcome = self.runner.run(new)
+        except InvalidCaseError:
+            return False
+        then = outcome.then
+        if outcome.leaves or outcome.lazy or (then is None) != (case.outcome.then is None):
+            return False
+        if then is not None and (then.kind != case.outcome.then.kind or then.type != case.outcome.then.type):
+            return False
+        if then is not None and then.kind == "raises" and not then.deliberate and then.type in ACCIDENTS:
+            return False
+        new.outcome = outcome
+        if cost_of(new) >= cost_of(case) and len(new.when.text) >= len(case.when.text):
+            return False
+        numbers = [e[1] for e in credited if isinstance(e, tuple) and e[0] == "fault"]
+        lines = {e for e in credited if isinstance(e, int)}
+        if not lines <= new.lines:
+            return False
+        if not numbers and not {e for e in credited if not isinstance(e, int)} <= new.features:
+            return False
+        return all(self._tells(new, number) for number in numbers[:MOST_FAULTS])
+
+    def _tells(self, case: Case, number: int) -> bool:
+        undo = self.judge.put_in(self.judge.faults[number])
+        if undo is None:
+            return True
+        try:
+            return self.runner.differs(case, case.outcome, case.steps * 8 + 3000)
+        finally:
+            undo()
+
+
+def _with_steps(case: Case, steps: Sequence[Step]) -> Case:
+    new = Case(case.subject, tuple(steps[:-1]), steps[-1], case.origin)
+    new.unbound = case.unbound
+    return new
+
+
+def _smaller(case: Case) -> Iterator[Case]:
+    """Yield the case with one text made smaller, by large pieces first."""
+    steps = [*case.given, case.when]
+    for place, step in enumerate(steps):
+        texts = _texts(step)
+        for index, text in enumerate(texts):
+            for less in _less(text):
+                row = [*texts[:index], less, *texts[index + 1 :]]
+                yield _with_steps(case, [*steps[:place], _filled(step, row), *steps[place + 1 :]])
+
+
+def _less(text: str) -> Iterator[str]:
+    """Yield shorter texts of a string literal: halves, then lines, then single words taken out."""
+    value = ast.literal_eval(text)
+    lines = value.splitlines(keepends=True)
+    if len(lines) > 2:
+        yield from (repr(part) for part in _without(lines))
+    words = _PIECES.findall(value)
+    if "".join(words) != value:
+        words.append(value[len("".join(words)) :])
+    yield from (repr(part) for part in _without(words))
+
+
+def _without(parts: list[str]) -> Iterator[str]:
+    """Yield the parts joined without each half, each quarter ... and each single one."""
+    size = len(parts) // 2
+    while size:
+        for start in range(0, len(parts), size):
+            left = parts[:start] + parts[start + size :]
+            if left:
+                yield "".join(left).strip(" ")
+        size //= 2
+
+
+def _long(step: Step) -> bool:
+    return any(len(text) > SHORT for text in _texts(step))
+
+
+def _places(step: Step) -> list[tuple[int, int, int]]:
+    """Return where string literals stand in a step: (argument, or -1 for the form, start, end), in characters."""
+    found: list[tuple[int, int, int]] = []
+    for number, text in [(-1, step.form), *((i, arg.text) for i, arg in enumerate(step.args))]:
+        if not text.isascii() or "\n" in text:
+            continue
+        try:
+            tree = ast.parse(text.replace("{*}", "..."), mode="eval")
+        except SyntaxError:
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.append((number, node.col_offset, node.end_col_offset or 0))
+    return sorted(found)
+
+
+def _texts(step: Step) -> list[str]:
+    """Return the string literals of a step, in the order of `_places`."""
+    return [(step.form if n < 0 else step.args[n].text)[first:last] for n, first, last in _places(step)]
+
+
+def _filled(step: Step, texts: list[str]) -> Step:
+    """Return a step with its string literals replaced."""
+    places = _places(step)
+    form, args = step.form, [arg.text for arg in step.args]
+    for (number, first, last), new in sorted(zip(places, texts), reverse=True):  # noqa: B905 - Python 3.9 has no strict
+        if number < 0:
+            form = form[:first] + new + form[last:]
+        else:
+            args[number] = args[number][:first] + new + args[number][last:]
+    made = tuple(Arg(arg.param, text, arg.keyword) for arg, text in zip(step.args, args))  # noqa: B905
+    return Step(form, made, step.op, step.target, step.receiver, step.statement)
