@@ -10,7 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from bot.store.tables import model_calls, runs
+from bot.store.tables import model_calls, runs, stops
 
 ACTIVE = ("running",)
 FINISHED = ("done", "failed", "cancelled", "superseded", "skipped")
@@ -114,6 +114,10 @@ class Runs:
         """Return the newest runs of all repositories, newest first."""
         return self._select(limit=limit)
 
+    def running(self) -> Sequence[Run]:
+        """Return the runs that are under way, newest first."""
+        return self._select(runs.c.state.in_(ACTIVE), limit=1000)
+
     def of_pull(self, repository: str, number: int, limit: int = 20) -> Sequence[Run]:
         """Return the newest runs of a pull request, newest first."""
         return self._select(runs.c.repository == repository, runs.c.number == number, limit=limit)
@@ -125,6 +129,44 @@ class Runs:
             where.append(runs.c.head == head)
         found = self._select(*where, limit=1)
         return found[0] if found else None
+
+    def stop(self, repository: str, number: int, at: float, reason: str) -> None:
+        """Say that nothing is wanted any more that was asked of a pull request until now.
+
+        Args:
+            number: The pull request; 0 means all of the repository.
+            at: Until when, in seconds since 1970.
+            reason: Who or what stopped it, as a sentence.
+        """
+        where = (stops.c.repository == repository) & (stops.c.number == number)
+        with self._engine.begin() as connection:
+            changed = connection.execute(sa.update(stops).where(where).values(at=at, reason=reason))
+            if not changed.rowcount:
+                connection.execute(
+                    sa.insert(stops).values(repository=repository, number=number, at=at, reason=reason)
+                )
+
+    def stopped(self, repository: str, number: int, asked: float) -> str:
+        """Return why what was asked at a time is not wanted any more; empty if it still is."""
+        query = (
+            sa.select(stops.c.reason)
+            .where(stops.c.repository == repository, stops.c.number.in_((0, number)), stops.c.at >= asked)
+            .order_by(stops.c.number.desc())
+        )
+        with self._engine.connect() as connection:
+            return str(connection.execute(query).scalar() or "")
+
+    def mean_cost(self, repository: str, last: int = 10) -> float:
+        """Return what the last runs of a repository have cost on average, in USD; 0 if there were none."""
+        newest = (
+            sa.select(runs.c.cost_usd)
+            .where(runs.c.repository == repository, runs.c.state == "done")
+            .order_by(runs.c.began.desc())
+            .limit(last)
+            .subquery()
+        )
+        with self._engine.connect() as connection:
+            return float(connection.execute(sa.select(sa.func.avg(newest.c.cost_usd))).scalar() or 0.0)
 
     def count(self) -> dict[str, int]:
         """Return how many runs there are in each state."""

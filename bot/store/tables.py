@@ -88,6 +88,16 @@ spending = sa.Table(
 )
 """What each run has cost, by calendar month in UTC, such as `2026-11`."""
 
+stops = sa.Table(
+    "testforge_stops",
+    metadata,
+    sa.Column("repository", sa.Text, primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True),
+    sa.Column("at", sa.Float, nullable=False),
+    sa.Column("reason", sa.Text, nullable=False),
+)
+"""Up to when all that was asked of a pull request is not wanted any more. Number 0 stands for the whole repository."""
+
 version = sa.Table("testforge_version", metadata, sa.Column("version", sa.Integer, primary_key=True))
 
 

@@ -1,0 +1,84 @@
+"""Who the App is: from the environment, or from what `/setup` was given by GitHub and keeps in the data directory."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from bot import settings
+from bot.errors import UsageError
+from bot.settings import Settings
+
+_FILE = "app.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What GitHub gives out for a new App."""
+
+    app_id: int
+    slug: str
+    html_url: str
+    private_key: str
+    webhook_secret: str
+
+    def save(self, directory: Path) -> Path:
+        """Write them to a file that nobody else can read, and return which."""
+        path = directory / _FILE
+        half = directory / f"{_FILE}.half"
+        half.unlink(missing_ok=True)
+        descriptor = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(asdict(self), file)
+            file.flush()
+            os.fsync(descriptor)
+        half.replace(path)
+        return path
+
+
+def stored(directory: Path) -> Credentials | None:
+    """Return the credentials kept in a directory; None if there are none.
+
+    Raises:
+        UsageError: The file there cannot be read.
+    """
+    path = directory / _FILE
+    try:
+        return Credentials(**json.loads(path.read_text("utf-8")))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError):
+        raise UsageError(
+            f"{str(path)!r} does not hold the App's credentials. Remove it and open /setup again."
+        ) from None
+
+
+def load() -> Settings:
+    """Return the operator's settings, the App's credentials among them where `/setup` has got them.
+
+    What the environment sets counts more than what is kept.
+
+    Raises:
+        UsageError: A variable has a wrong value, or the data directory cannot be used.
+    """
+    return complete(settings.load())
+
+
+def complete(operator: Settings) -> Settings:
+    """Return settings with what `/setup` keeps added."""
+    if operator.app_id is not None:
+        return operator
+    kept = stored(settings.data_directory(operator))
+    if kept is None:
+        return operator
+    return operator.model_copy(
+        update={
+            "app_id": kept.app_id,
+            "private_key": operator.private_key or SecretStr(kept.private_key),
+            "webhook_secret": operator.webhook_secret or SecretStr(kept.webhook_secret),
+        }
+    )

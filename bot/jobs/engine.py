@@ -1,0 +1,182 @@
+"""DBOS for this process: launched with its pitfalls out of the way, its queues, and putting wishes into them."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+from bot import settings
+from bot.errors import UsageError
+from bot.github.app import App
+from bot.github.wishes import Wish
+from bot.jobs import queues
+from bot.jobs.locks import Lock, locks_of
+from bot.jobs.office import Office
+from bot.jobs.peers import Peers
+from bot.settings import Settings
+from bot.store import Store, database
+
+OWN_LOCK_S = 15.0
+"""How long the lock of this worker's name is waited for: a peer may hold it while it puts a dead one's work back."""
+POLL_S = 0.5
+ORDERS_AT_ONCE = 4
+ORDERS_IN_ALL = 64
+MOST_REPEATS = 9
+_FAILED = ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
+
+Receipt = Literal["accepted", "duplicate"]
+
+
+class Engine:
+    """Durable runs in this process; there is one a process.
+
+    Args:
+        operator: The settings, the App's credentials among them.
+        app: Access to GitHub; a function, because `/setup` may give it later.
+        lost: Called if another process may have taken over this worker's name.
+    """
+
+    def __init__(self, operator: Settings, store: Store, lost: Callable[[], None]) -> None:
+        self.name = operator.worker_name or socket.gethostname()
+        self.store = store
+        self._operator = operator
+        self._lost = lost
+        self._locks = locks_of(store.url, store.engine)
+        self._lock: Lock | None = None
+        self._peers: Peers | None = None
+        self._office: Office | None = None
+        self._ready = threading.Event()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether wishes are taken."""
+        return self._ready.is_set()
+
+    def start(self) -> None:
+        """Launch DBOS and begin to work.
+
+        Raises:
+            UsageError: Another process of the same name lives, or the App's credentials are missing or wrong.
+        """
+        from dbos import DBOS
+
+        self._lock = self._own_lock()
+        try:
+            work = settings.data_directory(self._operator) / "work" / self.name
+            shutil.rmtree(work, ignore_errors=True)  # of a process of this name that was killed
+            self._office = Office(self._operator, self.store, App(self._operator), self.name, work)
+            DBOS(config=self._config())
+            _register(self._office)
+            DBOS.launch()
+            _make_queues(self._operator)
+        except BaseException:
+            self._lock.release()
+            raise
+        self._peers = Peers(self._locks, self.name, self._lock, self._lost)
+        self._peers.start()
+        self._ready.set()
+
+    def submit(self, wish: Wish) -> Receipt:
+        """Put a wish into its queue; when this returns, it is in the database.
+
+        A delivery that was there already is not put there again, unless what it asked for has failed.
+        """
+        from dbos import DBOS
+        from dbos._error import DBOSWorkflowIDInUseError
+
+        received = time.time()
+        for index in range(MOST_REPEATS):
+            identity = queues.workflow_id(wish, index)
+            try:
+                DBOS.enqueue_workflow_with_options(queues.options(wish, identity), wish.as_json(), received)
+                return "accepted"
+            except DBOSWorkflowIDInUseError:
+                status = DBOS.get_workflow_status(identity)
+                if status is None or status.status not in _FAILED:
+                    return "duplicate"
+        return "duplicate"
+
+    def stop(self) -> None:
+        """End what is under way such that another process, or the next of this name, goes on with it."""
+        from dbos import DBOS
+
+        self._ready.clear()
+        if self._office is not None:
+            self._office.stopping.set()
+        if self._peers is not None:
+            self._peers.stop()
+        DBOS.destroy(destroy_registry=True, workflow_completion_timeout_sec=30)
+        if self._lock is not None:
+            self._lock.release()
+
+    def _own_lock(self) -> Lock:
+        deadline = time.monotonic() + OWN_LOCK_S
+        while True:
+            lock = self._locks.acquire(self.name)
+            if lock is not None:
+                return lock
+            if time.monotonic() > deadline:
+                raise UsageError(
+                    f"Another server or worker named {self.name!r} is running on this database. "
+                    "Give each a name of its own with TESTFORGE_WORKER_NAME."
+                )
+            time.sleep(0.5)
+
+    def _config(self) -> Any:
+        from dbos._serialization import DBOSPortableJSONSerializer
+
+        url = self.store.engine.url
+        return {
+            "name": queues.APPLICATION,
+            "system_database_url": url.set(
+                drivername="sqlite" if database.is_sqlite(self.store.url) else "postgresql"
+            ).render_as_string(hide_password=False),
+            "system_database_engine": self.store.engine,
+            "executor_id": self.name,
+            "application_version": queues.VERSION,
+            "serializer": DBOSPortableJSONSerializer(),
+            "log_level": "WARNING",
+            "enable_otlp": False,
+        }
+
+
+def _register(office: Office) -> None:
+    """Tell DBOS the workflows."""
+    from dbos import DBOS
+
+    from bot.jobs import orders, reviews
+
+    def review_pull(data: Mapping[str, Any], received: float) -> dict[str, Any]:
+        return reviews.review_pull(office, data, received)
+
+    def obey(data: Mapping[str, Any], received: float) -> dict[str, Any]:
+        return orders.obey(office, data, received)
+
+    DBOS.workflow(name=queues.REVIEW_WORKFLOW)(review_pull)
+    DBOS.workflow(name=queues.ORDER_WORKFLOW)(obey)
+
+
+def _make_queues(operator: Settings) -> None:
+    from dbos import DBOS
+
+    at_once = operator.runs_at_once
+    DBOS.register_queue(
+        queues.REVIEWS,
+        worker_concurrency=at_once,
+        global_concurrency=max(operator.runs_in_all, at_once),
+        partition_concurrency=1,
+        polling_interval_sec=POLL_S,
+        on_conflict="always_update",
+    )
+    DBOS.register_queue(
+        queues.ORDERS,
+        worker_concurrency=ORDERS_AT_ONCE,
+        global_concurrency=ORDERS_IN_ALL,
+        partition_concurrency=ORDERS_AT_ONCE,
+        polling_interval_sec=POLL_S,
+        on_conflict="always_update",
+    )

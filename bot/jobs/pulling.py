@@ -1,0 +1,72 @@
+"""One pull request, from its clone to the review to be posted; what a run's own process does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+from bot import changes, pipeline, repoconfig, settings
+from bot.deliver import record, review
+from bot.domain import Progress, Request, RunReport
+from bot.github import cloning, pulls
+from bot.github.app import App
+from bot.jobs import credentials, recollection
+from bot.jobs.assignment import Assignment, Result
+from bot.jobs.journaled import Journaled
+from bot.store import open_store
+
+OFFLINE = "testforge/offline"
+
+
+def review_pull_request(assignment: Assignment, tell: Callable[[Progress], None]) -> Result:
+    """Return what a run found.
+
+    Raises:
+        GitHubError: GitHub does not let the App read the repository, or does not answer.
+        TestforgeError: testforge, or the repository's configuration, is at fault.
+    """
+    operator = credentials.load()
+    store = open_store(settings.database_url(operator))
+    wish = assignment.wish
+    root = Path(assignment.directory, "clone")
+    with App(operator).connect(wish.installation, wish.repository) as hub:
+        tell(Progress("clone", "started"))
+        pull = pulls.read(hub, wish.number)
+        cloning.clone(hub, pull, root)
+        tell(Progress("clone", "done"))
+    config = repoconfig.load(changes.configuration(root, pull.base))
+    past = recollection.recall(store.memory, wish.repository, wish.number)
+    request = Request(
+        root=root,
+        base=pull.base,
+        head=assignment.head,
+        model=operator.model or config.model or OFFLINE,
+        sandbox=operator.sandbox if operator.sandbox == "process" else "docker",
+        max_iterations=config.max_iterations,
+        budget_usd=assignment.budget_usd,
+        dismissed=past.dismissed,
+        earlier=past.earlier,
+    )
+    journal = store.journal(assignment.run)
+    report = pipeline.review(request, tell, wrap=lambda model: Journaled(model, journal))
+    built = review.build(
+        report,
+        root,
+        run=assignment.run,
+        base=pull.base,
+        is_fork=pull.is_fork,
+        can_push=pull.can_push,
+    )
+    return _result(report, built)
+
+
+def _result(report: RunReport, built: review.Review) -> Result:
+    """Return a report and its review as plain data, with what the next run of the pull request has to know."""
+    return Result(
+        report=record.as_json(report),
+        review=built.as_json(),
+        tests=[asdict(test) for test in recollection.proposed_tests(report, built.tests)],
+        suites=[asdict(suite) for suite in recollection.proposed_suites(report)],
+        cost_usd=report.usage.cost_usd,
+    )
