@@ -23,6 +23,11 @@ class Settings(BaseSettings):
     model: str | None = Field(
         default=None, description="The model's name for LiteLLM, such as `openai/gpt-4o`."
     )
+    model_price: str | None = Field(
+        default=None,
+        description="USD for a million tokens of prompt and of reply, such as `2.50,10`, where LiteLLM does not know it.",
+    )
+    trace: Path | None = Field(default=None, description="A file to which every model call adds a line.")
     sandbox: Literal["auto", "docker", "process"] = Field(
         default="auto", description="Where a repository's code runs."
     )

@@ -91,10 +91,32 @@ def read_arguments(arguments: str) -> object:
     return json.loads(arguments or "{}", strict=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What of a model decides how it is talked to.
+
+    Attributes:
+        window: Tokens that prompt and reply together may hold; None is no limit.
+        calls_tools: Whether it can call tools; otherwise it is given the plain-text protocol.
+    """
+
+    window: int | None = None
+    calls_tools: bool = True
+
+
+def traits_of(model: Model) -> Traits:
+    """Return a model's traits; one that says nothing reads anything and calls tools."""
+    traits = getattr(model, "traits", None)
+    return traits if isinstance(traits, Traits) else Traits()
+
+
 class Model(Protocol):
     """Anything that answers a conversation."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """As LiteLLM spells it."""
+        ...
 
     def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema] = ()) -> Reply:
         """Return the reply to a conversation. Raises ModelError when none can be had."""

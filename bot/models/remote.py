@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bot.domain import Usage
-from bot.models import Message, Reply, ToolSchema
+from bot.models import Message, Reply, ToolSchema, Traits
 from bot.models.budget import Budget
 from bot.models.caching import marked
 from bot.models.failures import CallError, told
@@ -55,6 +55,11 @@ class Remote:
         if self._price is None:
             self._price = price_of(imported(), self.name, self.configured_price)
         return self._price
+
+    @property
+    def traits(self) -> Traits:
+        """How it is talked to; a model that nobody knows is believed to call tools until it shows otherwise."""
+        return Traits(self.price.window, self.price.calls_tools is not False)
 
     def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema] = ()) -> Reply:
         """Return the reply to a conversation.

@@ -51,16 +51,11 @@ def reply_from(response: Mapping[str, Any], cost_usd: float = 0.0, *, tools: Col
 
 def response_from(reply: Reply, model: str) -> dict[str, Any]:
     """Write a reply as a chat completion in OpenAI's form, arguments as the model gave them."""
-    message: dict[str, Any] = {"role": "assistant", "content": reply.text or None}
-    if reply.tool_calls:
-        message["tool_calls"] = [
-            _call_message(call.id, call.name, call.arguments) for call in reply.tool_calls
-        ]
     usage = reply.usage
     return {
         "object": "chat.completion",
         "model": model,
-        "choices": [{"index": 0, "message": message, "finish_reason": reply.finish_reason}],
+        "choices": [{"index": 0, "message": message_from(reply), "finish_reason": reply.finish_reason}],
         "usage": {
             "prompt_tokens": usage.prompt,
             "completion_tokens": usage.completion,
@@ -68,6 +63,16 @@ def response_from(reply: Reply, model: str) -> dict[str, Any]:
             "prompt_tokens_details": {"cached_tokens": usage.cached},
         },
     }
+
+
+def message_from(reply: Reply) -> dict[str, Any]:
+    """Write a reply as a message in OpenAI's form, arguments as the model gave them."""
+    message: dict[str, Any] = {"role": "assistant", "content": reply.text or None}
+    if reply.tool_calls:
+        message["tool_calls"] = [
+            _call_message(call.id, call.name, call.arguments) for call in reply.tool_calls
+        ]
+    return message
 
 
 def usage_from(usage: Mapping[str, Any], cost_usd: float) -> Usage:
