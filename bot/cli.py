@@ -18,6 +18,8 @@ import typer
 from bot.commands.generate import generate
 from bot.commands.review import review
 from bot.commands.score import score
+from bot.commands.serve import serve
+from bot.commands.worker import worker
 
 app = typer.Typer(
     add_completion=False,
@@ -82,3 +84,5 @@ def _options(
 app.command(short_help="Write tests for the change of a repository.")(review)
 app.command(short_help="Write tests for a whole file.")(generate)
 app.command(short_help="Measure a test file against a source file.")(score)
+app.command(short_help="Be the GitHub App: take webhooks and review pull requests.")(serve)
+app.command(short_help="Review pull requests that a server has taken.")(worker)

@@ -85,6 +85,10 @@ class Settings(BaseSettings):
     private_key_file: Path | None = Field(default=None, description="A file that holds it.")
     webhook_secret: SecretStr | None = Field(default=None, description="The App's webhook secret.")
     host: str = Field(default="127.0.0.1", description="Address that the server listens on.")
+    public_url: str | None = Field(
+        default=None,
+        description="Where GitHub and people reach the server, such as https://testforge.example.org.",
+    )
     port: int = Field(default=8000, ge=0, le=65535, description="Port that the server listens on.")
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from pydantic import SecretStr
 
 from bot import settings
-from bot.errors import UsageError
+from bot.errors import GitHubError, UsageError
+from bot.github.wire import Wire
 from bot.settings import Settings
 
 _FILE = "app.json"
@@ -23,8 +24,8 @@ class Credentials:
     app_id: int
     slug: str
     html_url: str
-    private_key: str
-    webhook_secret: str
+    private_key: str = field(repr=False)
+    webhook_secret: str = field(repr=False)
 
     def save(self, directory: Path) -> Path:
         """Write them to a file that nobody else can read, and return which."""
@@ -55,6 +56,31 @@ def stored(directory: Path) -> Credentials | None:
         raise UsageError(
             f"{str(path)!r} does not hold the App's credentials. Remove it and open /setup again."
         ) from None
+
+
+def exchange(operator: Settings, code: str) -> Credentials:
+    """Return the credentials of an App that GitHub has just made from a manifest, for the code that it sent back.
+
+    Raises:
+        GitHubError: GitHub does not know the code, or does not answer.
+    """
+    wire = Wire(
+        operator.github_url, api_version=operator.github_api_version, timeout_s=operator.github_timeout_s
+    )
+    reply = wire.send("POST", f"/app-manifests/{code}/conversions")
+    if reply.status != 201 or not isinstance(reply.data, dict):
+        raise GitHubError("GitHub does not know that code, or it is older than an hour. Open /setup again.")
+    data = reply.data
+    try:
+        return Credentials(
+            int(data["id"]),
+            str(data["slug"]),
+            str(data["html_url"]),
+            str(data["pem"]),
+            str(data["webhook_secret"]),
+        )
+    except (KeyError, TypeError, ValueError):
+        raise GitHubError("GitHub's answer lacks the App's credentials. Open /setup again.") from None
 
 
 def load() -> Settings:

@@ -36,14 +36,15 @@ class Engine:
 
     Args:
         operator: The settings, the App's credentials among them.
-        app: Access to GitHub; a function, because `/setup` may give it later.
+        app: Access to GitHub.
         lost: Called if another process may have taken over this worker's name.
     """
 
-    def __init__(self, operator: Settings, store: Store, lost: Callable[[], None]) -> None:
+    def __init__(self, operator: Settings, store: Store, app: App, lost: Callable[[], None]) -> None:
         self.name = operator.worker_name or socket.gethostname()
         self.store = store
         self._operator = operator
+        self._app = app
         self._lost = lost
         self._locks = locks_of(store.url, store.engine)
         self._lock: Lock | None = None
@@ -60,7 +61,7 @@ class Engine:
         """Launch DBOS and begin to work.
 
         Raises:
-            UsageError: Another process of the same name lives, or the App's credentials are missing or wrong.
+            UsageError: Another process of the same name lives.
         """
         from dbos import DBOS
 
@@ -68,7 +69,7 @@ class Engine:
         try:
             work = settings.data_directory(self._operator) / "work" / self.name
             shutil.rmtree(work, ignore_errors=True)  # of a process of this name that was killed
-            self._office = Office(self._operator, self.store, App(self._operator), self.name, work)
+            self._office = Office(self._operator, self.store, self._app, self.name, work)
             DBOS(config=self._config())
             _register(self._office)
             DBOS.launch()
