@@ -69,6 +69,7 @@ class SuiteRun:
 
     Attributes:
         crash: Why pytest itself did not finish (`timed out after 60 s`, `exited with 139`); empty if it did.
+        unsafe: Why none of this is believed (something else than the tests decided on it); no test has passed then.
         output: The end of what pytest printed, for a person to look at; nothing is ever parsed from it.
     """
 
@@ -76,6 +77,7 @@ class SuiteRun:
     collection_errors: tuple[CollectionError, ...] = ()
     coverage: Mapping[str, FileCoverage] = field(default_factory=dict)
     crash: str = ""
+    unsafe: str = ""
     output: str = ""
     duration_s: float = 0.0
 

@@ -56,11 +56,19 @@ def take(
 
     Returns:
         The baseline; one that could not be taken has a `problem` and nothing else.
+
+    Raises:
+        MeasureError: What the tests do is not to be believed, so nothing can be built on it.
     """
     try:
         run = run_tests(box, selection, cover=[target.path for target in targets], timeout_s=timeout_s)
     except MeasureError as error:
         return Baseline(problem=error.message)
+    if run.unsafe:
+        raise MeasureError(
+            f"The results of the existing tests are not believed: {run.unsafe}. Look at what conftest.py files and the "
+            "tests change in pytest, in coverage or in the sources while they run."
+        )
     return Baseline(run=run, red=run.red, green=run.passed, problem=_problem(run))
 
 

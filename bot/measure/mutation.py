@@ -14,6 +14,7 @@ from typing import Any
 
 from bot.domain import FileCoverage, Mutant, MutantOutcome, MutantVerdict, MutationResult, SuiteRun, Target
 from bot.errors import MeasureError, SandboxError
+from bot.measure import canary
 from bot.measure.guest_jobs import run_job
 from bot.measure.mutants import MutantSet
 from bot.sandbox import Sandbox
@@ -76,6 +77,7 @@ def judge(
         job = _job(box, target, mutants, waiting, chosen, _coverage(run, target), first, workers)
         survivors = {id_ for id_, verdict in known.items() if verdict.outcome is MutantOutcome.SURVIVED}
         _leave_out(job, waiting, survivors, frozenset(seen))
+        canary.add(job, run)
         rows = _run(box, job, timeout_s)
         verdicts |= {verdict.mutant.id: verdict for verdict in _verdicts(rows, job, waiting)}
         notes = _notes(rows, job)
@@ -179,7 +181,9 @@ def _leave_out(
 
 def _run(box: Sandbox, job: dict[str, Any], timeout_s: float) -> tuple[dict[str, Any], ...]:
     """Return the engine's rows; after its time limit, those it has written by then."""
-    answer = run_job(box, "mutate.py", job, timeout_s=timeout_s)
+    answer = run_job(box, "mutate", job, timeout_s=timeout_s)
+    if answer.forged:
+        raise MeasureError(f"The mutation score is not believed: {answer.forged}.")
     for row in answer.rows:
         if "problem" in row:
             raise MeasureError(row["problem"], detail=row.get("detail", ""))
@@ -191,7 +195,11 @@ def _run(box: Sandbox, job: dict[str, Any], timeout_s: float) -> tuple[dict[str,
 def _verdicts(
     rows: Sequence[Mapping[str, Any]], job: Mapping[str, Any], waiting: Sequence[Mutant]
 ) -> Iterator[MutantVerdict]:
-    judged = {row["mutant"]: row for row in rows if "mutant" in row}
+    judged: dict[int, Mapping[str, Any]] = {}
+    for found in rows:
+        if "mutant" in found and judged.setdefault(found["mutant"], found) != found:
+            raise MeasureError("The mutation score is not believed: a mutant was judged twice.")
+    canary.check(judged.get(len(waiting)), job)
     for number, mutant in enumerate(waiting):
         row = judged.get(number)
         if row is None:

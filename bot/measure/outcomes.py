@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from bot.domain import CollectionError, Outcome, SuiteRun, TestResult
@@ -52,8 +53,8 @@ def run_tests(
         "timeout_s": timeout_s,
         "test_timeout_s": test_timeout_s,
     }
-    answer = run_job(box, "run.py", job, timeout_s=timeout_s + GRACE_S, hash_seed=hash_seed)
-    if not answer.rows:
+    answer = run_job(box, "run", job, timeout_s=timeout_s + GRACE_S, hash_seed=hash_seed)
+    if not answer.rows and not answer.forged:
         raise MeasureError(
             "The tests could not be started: the interpreter of the repository's environment gave no result.",
             detail=answer.output,
@@ -73,7 +74,7 @@ def _suite_run(answer: Answer, timeout_s: float) -> SuiteRun:
                 begun[event["id"]] = event
             case "test":
                 found = _result(event, begun.get(event["id"], {}))
-                # The code under test can add to the journal: what it adds later never makes a result better.
+                # What is said of a test later never makes its result better.
                 if found.id not in results or results[found.id].outcome is Outcome.PASSED:
                     results[found.id] = found
             case "collected":
@@ -82,16 +83,20 @@ def _suite_run(answer: Answer, timeout_s: float) -> SuiteRun:
                 errors[event["path"]] = event["message"]
             case "crash":
                 crash = event["message"]
-            case "file" | "cover" | "uses":
+            case "file" | "cover" | "uses" if not answer.forged:
                 coverage.add(event)
     for name, start in begun.items():
         if name not in results:  # the runner itself was ended: it could not say so any more
             results[name] = _cut_short(start, crash, answer.completed.timed_out)
+    if answer.forged:
+        crash = f"its results are not believed, for {answer.forged}"
+        results = {name: _not_believed(found, crash) for name, found in results.items()}
     return SuiteRun(
         results=tuple(results.values()),
         collection_errors=tuple(CollectionError(path, errors[path]) for path in sorted(errors)),
         coverage=coverage.files(list(results)),
         crash=crash,
+        unsafe=answer.forged,
         output=answer.output,
         duration_s=answer.completed.duration_s,
     )
@@ -118,6 +123,11 @@ def _result(event: Mapping[str, Any], begun: Mapping[str, Any]) -> TestResult:
         function=begun.get("function", ""),
         case=begun.get("case", {}),
     )
+
+
+def _not_believed(found: TestResult, why: str) -> TestResult:
+    """Return an error in place of a result that is better than one."""
+    return found if found.outcome.is_red else replace(found, outcome=Outcome.ERROR, message=why)
 
 
 def _cut_short(begun: Mapping[str, Any], crash: str, timed_out: bool) -> TestResult:

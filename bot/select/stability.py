@@ -135,6 +135,9 @@ def _is_leftover(path: str) -> bool:
 
 def faults(trial: Trial, slow_s: float = SLOW_S) -> Mapping[str, tuple[Reason, str]]:
     """Return what is wrong with each test that did not pass quickly in all three runs, with a sentence for people."""
+    unsafe = next((run.unsafe for run in trial.runs if run.unsafe), "")
+    if unsafe:
+        return dict.fromkeys(trial.results(), (Reason.UNSAFE, unsafe))
     found: dict[str, tuple[Reason, str]] = {}
     durations = trial.durations()
     by_run = [{result.id: result for result in run.results} for run in trial.runs]

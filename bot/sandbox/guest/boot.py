@@ -41,6 +41,8 @@ def start(program: str) -> NoReturn:
     spec.loader.exec_module(package)
     with open(sys.argv[1], encoding="utf-8") as file:
         job = json.load(file)
+    with contextlib.suppress(OSError):
+        os.unlink(sys.argv[1])
     leave = os._exit  # tests replace functions of the standard library
     code = int(importlib.import_module(f"{PACKAGE}.{program}").main(job))
     for stream in (sys.__stdout__, sys.__stderr__):

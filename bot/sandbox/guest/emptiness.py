@@ -32,7 +32,7 @@ from .trial import silence
 
 def main(job: dict[str, Any]) -> int:
     """Run a job; see the module for what it holds and what it writes."""
-    journal = Journal(job["results"])
+    journal = Journal(job["results"], waits=True)
     asked = session.SessionJob(
         job["tree"], job["scratch"], selection=[test["id"] for test in job["tests"]], capture="sys"
     )
@@ -68,7 +68,7 @@ class _Checks:
             item = collected.by_id.get(test["id"])
             if item is not None:
                 passes = self._passes(collected, item, test, place)
-                self._journal.write("checked", id=test["id"], passes=passes)
+                self._journal.write("checked", id=test["id"], passes=passes, whole=not test["lines"])
 
     def _passes(self, collected: session.Collected, item: Any, test: Mapping[str, Any], place: int) -> bool:
         limit = 1.0 + 10.0 * test["seconds"]

@@ -1,4 +1,4 @@
-"""The journal of a run: one JSON object a line, written as things happen, so that a crash loses nothing before it.
+"""The journal of a run: one JSON object a line, posted as things happen, so that a crash loses nothing before it.
 
 Events, by `event`:
     file           path, statements, branches, top: what of a source file can be covered; `top`: lines in no function
@@ -9,9 +9,14 @@ Events, by `event`:
     test           id, outcome, duration, message, detail, assertion
     cover          context, path, lines, branches: executed in a context: "" imports, "test ID", "fixture KEY"
     uses           id, contexts: fixtures whose lines belong to a test as well
+    twin, canary   id, and then outcome: of a test that must fail (`canary.py`); the supervisor's alone
+    over           all tests have run
     problem        message: pytest could not start, or failed by itself
-    checked        id, passes: whether a test passes with the functions that it executes emptied (`emptiness.py`)
-    crash          message: why tests are missing from the journal; the last event
+    checked        id, passes, whole: whether a test passes with the functions that it executes emptied, and whether
+                   nothing was emptied at all (`emptiness.py`)
+    forged         message: why nothing of this can be believed
+    crash          message: why tests are missing from the journal
+    end            the last line of a complete journal
 """
 
 from __future__ import annotations
@@ -20,24 +25,28 @@ import json
 import os
 from typing import Any
 
-_COVERAGE = b'{"event": "cover"'
+from .letterbox import Sender
+
+_LATER = frozenset(["file", "cover", "uses"])
+"""Events that may wait for the next one."""
 
 
 class Journal:
-    """Appends events to a file; every call opens and closes it, so that no test can close or inherit it.
+    """Posts events to the clerk. A process forked by a test posts nothing.
 
     Functions of the standard library are kept as attributes: tests replace those of `os` (pyfakefs, monkeypatch).
-    A process forked by a test writes nothing.
 
     Args:
-        path: Absolute path of the file.
+        address: The clerk's.
+        waits: As for `Sender`.
     """
 
-    def __init__(self, path: str) -> None:
-        self._path = path
+    def __init__(self, address: str, waits: bool = False) -> None:
+        self._post = Sender(address, waits).post
         self._owner = os.getpid()
-        self._open, self._write, self._close, self._getpid = os.open, os.write, os.close, os.getpid
+        self._getpid = os.getpid
         self._dumps = json.dumps
+        self._waiting: list[bytes] = []
 
     @property
     def is_owner(self) -> bool:
@@ -45,7 +54,7 @@ class Journal:
         return self._getpid() == self._owner
 
     def write(self, event: str, **fields: Any) -> None:
-        """Append one event.
+        """Post one event, and those that have waited for it.
 
         Args:
             event: Its kind.
@@ -53,34 +62,13 @@ class Journal:
         """
         if not self.is_owner:
             return
-        line = self._dumps({"event": event, **fields}).encode("ascii") + b"\n"
-        file = self._open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        try:
-            while line:
-                line = line[self._write(file, line) :]
-        finally:
-            self._close(file)
+        self._waiting.append(self._dumps({"event": event, **fields}).encode("ascii") + b"\n")
+        if event not in _LATER:
+            self.flush()
 
-
-class Reader:
-    """Reads a journal as it grows.
-
-    Args:
-        path: Absolute path of the file, which need not exist yet.
-    """
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._offset = 0
-
-    def new(self) -> list[dict[str, Any]]:
-        """Return the events written since the last call, without those of coverage, which are long."""
-        try:
-            with open(self._path, "rb") as file:
-                file.seek(self._offset)
-                content = file.read()
-        except FileNotFoundError:
-            return []
-        whole = content.rpartition(b"\n")[0]
-        self._offset += len(whole) + 1 if whole else 0
-        return [json.loads(line) for line in whole.splitlines() if not line.startswith(_COVERAGE)]
+    def flush(self) -> None:
+        """Post the events that wait."""
+        letter = b"".join(self._waiting)
+        del self._waiting[:]
+        if letter:
+            self._post(letter)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import results
+from .canary import Canaries
 from .journal import Journal
 from .session import Takeover, hook
 from .tracing import Tracer
@@ -25,6 +26,9 @@ class Recorder:
         takeover: The session's plugin, which knows ids relative to the tree.
         tree: Absolute real path of the repository's copy.
         tracer: Traces coverage; None if it was not asked for.
+
+    Attributes:
+        canaries: The plugin that runs twins of tests that passed, whose results are written here, too.
     """
 
     def __init__(self, journal: Journal, takeover: Takeover, tree: str, tracer: Tracer | None) -> None:
@@ -32,6 +36,9 @@ class Recorder:
         self._takeover = takeover
         self._tree = tree
         self._tracer = tracer
+        self.canaries = Canaries(lambda: self._passed, lambda: journal.write("over"))
+        self._passed: list[Any] = []
+        self._raised = ""
         self._reports: list[Any] = []
         self._shared: list[str] = []
         self._cases: dict[int, tuple[Any, dict[str, int]]] = {}
@@ -78,8 +85,12 @@ class Recorder:
     def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
         name = self._takeover.tree_id(item.nodeid)
         del self._reports[:], self._shared[:]
-        _, case = self._cases.get(id(getattr(item, "callspec", None)), (None, {}))
-        self._journal.write("begin", id=name, function=results.function_name(item), case=case)
+        twin = self.canaries.is_twin(item)
+        if twin:
+            self._journal.write("twin", id=name)
+        else:
+            _, case = self._cases.get(id(getattr(item, "callspec", None)), (None, {}))
+            self._journal.write("begin", id=name, function=results.function_name(item), case=case)
         if self._tracer is not None:
             self._tracer.ensure()
             self._tracer.clear_caches()
@@ -92,21 +103,37 @@ class Recorder:
             self._cover(self._tracer.leave())
             if self._shared:
                 self._journal.write("uses", id=name, contexts=sorted(set(self._shared)))
+        if twin and outcome.excinfo is not None:
+            return
         if outcome.excinfo is not None:
             # pytest.exit or Ctrl-C: the session ends here, and the test stays the one that was running.
             error = outcome.excinfo[1]
             self._journal.write("problem", message=_named(error))
             return
-        self._journal.write("test", id=name, **results.fold(self._reports))
+        result = results.fold(self._reports, self._raised)
+        if twin:
+            self._journal.write("canary", id=name, outcome=result["outcome"])
+            return
+        self._journal.write("test", id=name, **result)
+        if result["outcome"] == "passed":
+            self._passed.append(item)
         if _is_closed(sys.stdout) or _is_closed(sys.stderr):
             # pytest cannot capture any more, and every further test would fail: the rest runs in a new process.
+            self._journal.write("over")
             os._exit(1)
 
-    @hook(hookwrapper=True)
+    @hook(hookwrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, call: Any) -> Iterator[None]:
+        # Before others have a hand in it; those of unittest have their exceptions only afterwards.
+        raised = call.excinfo
         outcome: Any = yield
-        if call.excinfo is not None:
-            outcome.get_result().account = results.describe_failure(call.excinfo, self._tree)
+        raised = raised or call.excinfo
+        if call.when == "setup":
+            self._raised = ""
+        if raised is not None:
+            outcome.get_result().account = results.describe_failure(raised, self._tree)
+            if results.is_failure(raised):
+                self._raised = raised.typename
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         self._reports.append(report)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import unittest
 from collections.abc import Sequence
 from typing import Any
 
@@ -39,7 +40,12 @@ def describe_failure(excinfo: Any, tree: str) -> dict[str, Any]:
     }
 
 
-def fold(reports: Sequence[Any]) -> dict[str, Any]:
+def is_failure(excinfo: Any) -> bool:
+    """Return whether an exception makes a test fail; one that skips it, or says that it may fail, does not."""
+    return not isinstance(excinfo.value, (pytest.skip.Exception, pytest.xfail.Exception, unittest.SkipTest))
+
+
+def fold(reports: Sequence[Any], raised: str = "") -> dict[str, Any]:
     """Return the outcome of a test from its reports.
 
     A failure of setup or teardown is an error. A test that passes although it was expected to fail, and is allowed
@@ -48,6 +54,7 @@ def fold(reports: Sequence[Any]) -> dict[str, Any]:
     Args:
         reports: pytest's reports in order, with the account of `describe_failure` as attribute `account` where
             they failed; those before the last setup belong to an attempt that was repeated.
+        raised: Name of the exception that a phase of the last attempt ended with, whatever the reports say of it.
 
     Returns:
         `outcome`, `duration` (seconds), `message`, `detail`, `assertion`.
@@ -58,10 +65,13 @@ def fold(reports: Sequence[Any]) -> dict[str, Any]:
     account = getattr(cause, "account", None) or {}
     if account.get("timeout"):
         outcome = "timed out"
+    message = account.get("message", "") or _fallback(cause, outcome)
+    if outcome == "passed" and raised:
+        outcome, message = "failed", f"it is reported as passed although it ended with {raised}"
     return {
         "outcome": outcome,
         "duration": round(sum(report.duration for report in last), 6),
-        "message": account.get("message", "") or _fallback(cause, outcome),
+        "message": message,
         "detail": account.get("detail", ""),
         "assertion": outcome == "failed" and bool(account.get("assertion", False)),
     }

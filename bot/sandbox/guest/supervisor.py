@@ -8,6 +8,8 @@ The job, a JSON object:
     elsewhere                whether tests see another machine (`elsewhere.py`)
     timeout_s                for everything
     test_timeout_s           for one test, and for importing one test file
+
+None of the repository's code runs in this process (`clerk.py`).
 """
 
 from __future__ import annotations
@@ -18,12 +20,13 @@ import signal
 import time
 from typing import Any
 
-from . import worker
-from .journal import Journal, Reader
+from .clerk import END, Clerk
+from .order import Order
 
 RESTARTS = 30
 """How often the rest of a suite is started again after a test that ended the interpreter or hung."""
 POLL_S = 0.05
+PHANTOM = os.path.join(os.path.dirname(os.path.realpath(__file__)), "phantom.py")
 
 
 def main(job: dict[str, Any]) -> int:
@@ -35,35 +38,48 @@ def main(job: dict[str, Any]) -> int:
     Returns:
         0; the outcome of tests is no exit code.
     """
-    # A child's end wakes the loop below at once.
-    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
-    progress = _Progress(job)
+    clerk = Clerk(job)
+    before = _contents(job)
+    progress = _Progress(job, clerk)
     progress.leave_out_missing_files()
     while progress.unfinished:
         progress.start_attempt()
-        progress.settle(_attempt(job, progress))
+        progress.settle(_attempt(job, clerk, progress))
+    for path, content in _contents(job).items():
+        if before.get(path, content) != content:
+            clerk.note("forged", message=f"the tests changed {path} while they ran")
+    clerk.write(END)
     return 0
 
 
-def _attempt(job: dict[str, Any], progress: _Progress) -> str:
+def _contents(job: dict[str, Any]) -> dict[str, bytes]:
+    """Return the source files to trace, those that are there."""
+    found = {}
+    for path in job["cover"]:
+        with contextlib.suppress(OSError), open(os.path.join(job["tree"], path), "rb") as file:
+            found[path] = file.read()
+    return found
+
+
+def _attempt(job: dict[str, Any], clerk: Clerk, progress: _Progress) -> str:
     """Run what is left in a child process until it ends or a limit is reached, and return how it ended."""
-    child = os.fork()
-    if not child:
-        os.setsid()
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        worker.work(job, progress.done, progress.ignored)
+    child = clerk.start("run", done=sorted(progress.done), ignored=sorted(progress.ignored), phantom=PHANTOM)
     busy, since = "", time.monotonic()
     while True:
-        signal.sigtimedwait([signal.SIGCHLD], POLL_S)
+        clerk.wait(POLL_S)
         ended, status = os.waitpid(child, os.WNOHANG)
         now = time.monotonic()
-        progress.read()
+        for line, known in clerk.lines(lambda sender: sender == child):
+            if known:
+                progress.read(line)
         if ended:
             reason = _how(status)
             break
-        if progress.busy != busy:
-            busy, since = progress.busy, now
+        if progress.forged:
+            reason = "it was ended"
+            break
+        if progress.order.doing != busy:
+            busy, since = progress.order.doing, now
         if now > progress.deadline or (busy and now - since > job["test_timeout_s"]):
             limit = min(job["test_timeout_s"], now - since)
             reason = f"timed out after {limit:.3g} s"
@@ -94,27 +110,25 @@ class _Progress:
     Attributes:
         done: Node ids that have a result.
         ignored: Test files that cannot be imported.
-        busy: What the child is doing now: a node id, or a file that is being imported; "" between the two.
+        order: What the present child has said.
         deadline: Of the whole run, on the monotonic clock.
+        forged: Whether something else than the guest has written results; nothing more is run then.
     """
 
-    def __init__(self, job: dict[str, Any]) -> None:
+    def __init__(self, job: dict[str, Any], clerk: Clerk) -> None:
         self._job = job
-        self._journal = Journal(job["results"])
-        self._reader = Reader(job["results"])
+        self._clerk = clerk
         self.deadline = time.monotonic() + job["timeout_s"]
         self.done: set[str] = set()
         self.ignored: set[str] = set()
         self.unfinished = True
-        self.busy = ""
+        self.forged = False
         self._attempts = 0
         self.start_attempt()
 
     def start_attempt(self) -> None:
         """Forget what the last child was doing."""
-        self.busy = ""
-        self._waiting: set[str] | None = None
-        self._problem = ""
+        self.order = Order(os.path.relpath(PHANTOM, os.path.realpath(self._job["tree"])))
         self._before = len(self.done) + len(self.ignored)
 
     def leave_out_missing_files(self) -> None:
@@ -124,22 +138,20 @@ class _Progress:
                 self._set_aside(name, "there is no such file")
         self.unfinished = self._any_file_left()
 
-    def read(self) -> None:
-        """Take in what is new in the journal."""
-        for event in self._reader.new():
-            kind = event["event"]
-            if kind == "begin":
-                self.busy = event["id"]
-            elif kind == "test":
-                self.done.add(event["id"])
-                self.busy = ""
-            elif kind == "collecting":
-                self.busy = event["path"] if event["path"].endswith(".py") else ""
-            elif kind == "collected":
-                self._waiting = set(event["ids"])
-                self.busy = ""
-            elif kind == "problem":
-                self._problem = event["message"]
+    def read(self, line: bytes) -> None:
+        """Take in what the child has said."""
+        if self.forged:
+            return
+        try:
+            event, kept = self.order.take(line)
+        except ValueError as problem:
+            self._clerk.note("forged", message=str(problem))
+            self.forged = True
+            return
+        if event["event"] == "test":
+            self.done.add(event["id"])
+        if kept:
+            self._clerk.write(line)
 
     def settle(self, reason: str) -> None:
         """Blame what a child was doing when it ended, and decide whether the rest needs another child.
@@ -147,17 +159,24 @@ class _Progress:
         Args:
             reason: How it ended.
         """
-        if self.busy and self._waiting is not None:
-            self._blame(reason)
-        elif self.busy:
+        order = self.order
+        if self.forged:
+            self.unfinished = False
+            return
+        if order.ids is None and order.busy:
             hung = reason.startswith("timed out")
             self._set_aside(
-                self.busy, reason if hung else f"exited the interpreter: {self._problem or reason}"
+                order.busy, reason if hung else f"exited the interpreter: {order.problem or reason}"
             )
-        elif self._waiting is None:
-            self._crash(self._problem or f"{reason} before the tests were collected")
+        elif order.ids is None:
+            self._crash(order.problem or f"{reason} before the tests were collected")
             return
-        rest = self._waiting - self.done if self._waiting is not None else self.ignored
+        elif order.busy:
+            self._blame(order.busy, reason)
+        elif order.last and not order.twin and order.phase != "over" and not order.problem:
+            # As if by something that the test has left behind; nothing that it has said before counts.
+            self._blame(order.last, f"{reason} just after the test")
+        rest = order.ids - self.done if order.ids is not None else self.ignored
         self.unfinished = bool(rest) and self._any_file_left()
         if not self.unfinished:
             return
@@ -165,29 +184,29 @@ class _Progress:
         if time.monotonic() > self.deadline:
             self._crash(f"timed out after {self._job['timeout_s']:g} s")
         elif len(self.done) + len(self.ignored) == self._before:
-            self._crash(self._problem or "pytest stopped before all tests had run")
+            self._crash(order.problem or "pytest stopped before all tests had run")
         elif self._attempts > RESTARTS:
             self._crash(f"gave up after {RESTARTS} tests that ended the interpreter or hung")
 
-    def _blame(self, reason: str) -> None:
+    def _blame(self, test: str, reason: str) -> None:
         hung = reason.startswith("timed out")
-        self._journal.write(
+        self._clerk.note(
             "test",
-            id=self.busy,
+            id=test,
             outcome="timed out" if hung else "error",
             duration=0.0,
-            message=reason if hung else f"exited the interpreter: {self._problem or reason}",
+            message=reason if hung else f"exited the interpreter: {self.order.problem or reason}",
             detail="",
             assertion=False,
         )
-        self.done.add(self.busy)
+        self.done.add(test)
 
     def _set_aside(self, path: str, message: str) -> None:
-        self._journal.write("uncollectable", path=path, message=message)
+        self._clerk.note("uncollectable", path=path, message=message)
         self.ignored.add(path)
 
     def _crash(self, message: str) -> None:
-        self._journal.write("crash", message=message)
+        self._clerk.note("crash", message=message)
         self.unfinished = False
 
     def _any_file_left(self) -> bool:

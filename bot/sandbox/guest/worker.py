@@ -4,43 +4,36 @@ from __future__ import annotations
 
 import importlib
 import os
-import sys
-from collections.abc import Collection
 from typing import Any
 
 from .journal import Journal
 
 
-def work(job: dict[str, Any], without: Collection[str], ignore: Collection[str]) -> None:
-    """Run the tests of a job in this process, which ends here: threads and exit handlers do not keep it.
+def main(job: dict[str, Any]) -> int:
+    """Run the tests of a job.
 
     Args:
-        job: As `supervisor.main` takes it.
-        without: Node ids that need not or must not run.
-        ignore: Test files that must not be imported.
+        job: As `supervisor.main` takes it; `done` are node ids that need not or must not run, `ignored` test files that
+            must not be imported, `results` is where to post.
+
+    Returns:
+        An exit code, which is of no consequence.
     """
     journal = Journal(job["results"])
-    code = 70
     try:
-        code = _run(job, without, ignore, journal)
+        return _run(job, journal)
     except BaseException as error:
         journal.write("problem", message=f"pytest failed: {type(error).__name__}: {error}")
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except (OSError, ValueError):
-            # A test has closed it.
-            continue
-    os._exit(code)
+        return 70
 
 
-def _run(job: dict[str, Any], without: Collection[str], ignore: Collection[str], journal: Journal) -> int:
+def _run(job: dict[str, Any], journal: Journal) -> int:
     tree = os.path.realpath(job["tree"])
     tracer = None
     if job["cover"]:
         # Before pytest is imported: the file to trace may be a library that pytest itself uses.
         tracing = importlib.import_module(f"{__package__}.tracing")
-        tracer = tracing.Tracer(tree, job["cover"])
+        tracer = tracing.Tracer(tree, [*job["cover"], job["phantom"]])
         for file in tracer.files:
             journal.write(
                 "file",
@@ -55,16 +48,17 @@ def _run(job: dict[str, Any], without: Collection[str], ignore: Collection[str],
         tree=tree,
         scratch=job["scratch"],
         selection=job["selection"],
-        without=frozenset(without),
-        ignore=frozenset(ignore),
+        without=frozenset(job["done"]),
+        ignore=frozenset(job["ignored"]),
         order_seed=job["order_seed"],
     )
     takeover = session.Takeover(asked)
     recorder = plugin.Recorder(journal, takeover, tree, tracer)
-    plugins = [recorder]
+    plugins = [recorder, recorder.canaries]
     if job.get("elsewhere"):
         plugins.append(importlib.import_module(f"{__package__}.elsewhere").Elsewhere())
     code = session.run(asked, takeover, plugins=plugins)
     if takeover.problem:
         journal.write("problem", message=f"pytest could not start: {takeover.problem}")
+    journal.flush()
     return int(code)
