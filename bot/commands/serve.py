@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -61,7 +62,8 @@ def _run(operator: Settings, host: str, port: int) -> None:
         timeout_graceful_shutdown=_GRACE_S,
     )
     server = uvicorn.Server(config)
-    server.run()
+    with contextlib.suppress(KeyboardInterrupt):  # uvicorn passes the signal on that it ended by
+        server.run()
     store.close()
     if not server.started:
         leave(1)
