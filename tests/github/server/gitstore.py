@@ -1,0 +1,152 @@
+"""The bare repositories behind the tests' GitHub, through git itself."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_IDENTITY = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "LC_ALL": "C",
+}
+
+
+class GitError(Exception):
+    """Git refused."""
+
+
+@dataclass(frozen=True)
+class GitStore:
+    """One bare repository."""
+
+    directory: Path
+
+    @classmethod
+    def make(cls, directory: Path) -> GitStore:
+        """Make an empty one."""
+        store = cls(directory)
+        directory.mkdir(parents=True)
+        store.git("init", "--bare", "--quiet", "--initial-branch=main")
+        # As GitHub: any commit can be fetched by its id.
+        store.git("config", "uploadpack.allowAnySHA1InWant", "true")
+        store.git("config", "http.receivepack", "true")
+        return store
+
+    def git(self, *arguments: str, stdin: bytes = b"", extra: dict[str, str] | None = None) -> bytes:
+        """Run git in it."""
+        done = subprocess.run(
+            ["git", *arguments],
+            cwd=self.directory,
+            input=stdin,
+            capture_output=True,
+            env={**os.environ, **_IDENTITY, **(extra or {})},
+            check=False,
+        )
+        if done.returncode:
+            raise GitError(done.stderr.decode("utf-8", "replace").strip())
+        return done.stdout
+
+    def tip(self, branch: str) -> str | None:
+        """Return the commit that a branch is at."""
+        try:
+            return self.git("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}").decode().strip()
+        except GitError:
+            return None
+
+    def has(self, oid: str) -> bool:
+        """Whether it holds a commit."""
+        try:
+            return self.git("cat-file", "-t", oid).strip() == b"commit"
+        except GitError:
+            return False
+
+    def contains(self, ancestor: str, oid: str) -> bool:
+        """Whether one commit is an ancestor of another, or the same."""
+        try:
+            self.git("merge-base", "--is-ancestor", ancestor, oid)
+        except GitError:
+            return False
+        return True
+
+    def merge_base(self, one: str, other: str) -> str:
+        """Return where two histories part."""
+        return self.git("merge-base", one, other).decode().strip()
+
+    def file(self, oid: str, path: str) -> bytes | None:
+        """Return a file of a commit."""
+        try:
+            return self.git("cat-file", "blob", f"{oid}:{path}")
+        except GitError:
+            return None
+
+    def message(self, oid: str) -> str:
+        """Return a commit's message."""
+        return self.git("log", "-1", "--format=%B", oid).decode().strip()
+
+    def parents(self, oid: str) -> list[str]:
+        """Return a commit's parents."""
+        return self.git("log", "-1", "--format=%P", oid).decode().split()
+
+    def commit(
+        self,
+        branch: str,
+        files: dict[str, bytes | None],
+        message: str,
+        *,
+        onto: str | None,
+        author: str,
+        at: int,
+    ) -> str:
+        """Commit files (None: deleted) to a branch and return the commit's id; the branch moves only if it still is at `onto`."""
+        index = self.directory / f"index-{os.getpid()}-{branch.replace('/', '-')}"
+        extra = {
+            "GIT_INDEX_FILE": str(index),
+            "GIT_AUTHOR_NAME": author,
+            "GIT_AUTHOR_EMAIL": f"{author}@users.noreply.example",
+            "GIT_COMMITTER_NAME": "GitHub",
+            "GIT_COMMITTER_EMAIL": "noreply@example",
+            "GIT_AUTHOR_DATE": f"{at} +0000",
+            "GIT_COMMITTER_DATE": f"{at} +0000",
+        }
+        try:
+            self.git("read-tree", *([onto] if onto else ["--empty"]), extra=extra)
+            for path, content in files.items():
+                if content is None:
+                    self.git("update-index", "--force-remove", "--", path, extra=extra)
+                    continue
+                blob = self.git("hash-object", "-w", "--stdin", stdin=content).decode().strip()
+                self.git("update-index", "--add", "--cacheinfo", f"100644,{blob},{path}", extra=extra)
+            tree = self.git("write-tree", extra=extra).decode().strip()
+        finally:
+            index.unlink(missing_ok=True)
+        parents = ["-p", onto] if onto else []
+        oid = self.git("commit-tree", tree, *parents, stdin=message.encode(), extra=extra).decode().strip()
+        self.git("update-ref", f"refs/heads/{branch}", oid, onto or "0" * 40)
+        return oid
+
+    def hunks(self, base: str, head: str) -> dict[str, list[tuple[range, range]]]:
+        """Return the hunks of a pull request's diff by path: lines of base, and lines of head."""
+        diff = self.git("diff", "-M", self.merge_base(base, head), head).decode("utf-8", "surrogateescape")
+        found: dict[str, list[tuple[range, range]]] = {}
+        path, old_left, new_left = "", 0, 0
+        for line in diff.split("\n"):
+            if old_left > 0 or new_left > 0:
+                old_left -= line[:1] in (" ", "-")
+                new_left -= line[:1] in (" ", "+")
+                continue
+            if line.startswith(("--- a/", "+++ b/")):
+                path = line[6:]
+            match = _HUNK.match(line)
+            if match:
+                old_left = int(match[2] or 1)
+                new_left = int(match[4] or 1)
+                old, new = int(match[1]), int(match[3])
+                found.setdefault(path.rstrip("\t"), []).append(
+                    (range(old, old + old_left), range(new, new + new_left))
+                )
+        return found
