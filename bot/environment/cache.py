@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bot.environment.locking import locked_file
 from bot.sandbox.copying import delete_tree
 
 MARKER = "complete.json"
@@ -43,7 +43,7 @@ def obtain(
     """
     parent.mkdir(parents=True, exist_ok=True)
     place = parent / key
-    with _locked(parent / f"{key}.lock", note):
+    with locked_file(parent / f"{key}.lock", note):
         facts = _facts(place)
         if facts is not None and valid(place):
             os.utime(place / MARKER)
@@ -62,20 +62,6 @@ def obtain(
     return Kept(place, facts)
 
 
-@contextlib.contextmanager
-def _locked(path: Path, note: Callable[[str], None]) -> Iterator[None]:
-    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            note("Waiting for another run that makes the same environment.")
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(lock)
-
-
 def _facts(place: Path) -> dict[str, Any] | None:
     try:
         facts = json.loads((place / MARKER).read_text())
@@ -88,5 +74,5 @@ def _delete_unused(parent: Path) -> None:
     for marker in sorted(parent.glob(f"*/{MARKER}")):
         with contextlib.suppress(OSError):
             if time.time() - marker.stat().st_mtime > UNUSED_S:
-                with _locked(parent / f"{marker.parent.name}.lock", lambda _: None):
+                with locked_file(parent / f"{marker.parent.name}.lock", lambda _: None):
                     delete_tree(marker.parent)

@@ -13,8 +13,9 @@ from typing import Any
 
 from packaging.utils import canonicalize_name
 
-from bot.environment import pythons
 from bot.environment.declared import Declared, names
+from bot.environment.python_choice import Wish
+from bot.environment.steps import TOOLS, too_old
 from bot.sandbox import Interpreter
 from bot.sandbox.interpreters import needed_directories
 from bot.sandbox.process import ProcessSandboxes
@@ -91,14 +92,17 @@ def _look(
     if facts is None:
         return None, "its Python does not start"
     version = str(facts["version"])
-    if not pythons.accepts(version, declared.requires_python, pinned):
-        wanted = pinned or declared.requires_python
+    wanted = pinned or declared.requires_python
+    if not Wish(f"=={pinned}.*" if pinned else declared.requires_python).accepts(version):
         asked = f"{wanted} is asked for" if wanted else "testforge needs 3.9 or newer"
         return None, f"it has Python {version}, and {asked}"
     installed: dict[str, str] = {canonicalize_name(each): text for each, text in facts["installed"].items()}
     missing = [each for each in names(tree, declared, facts["markers"]) if each not in installed]
     if missing:
         return None, f"it lacks {', '.join(missing[:5])}{' and more' if len(missing) > 5 else ''}"
+    old = next(filter(None, (too_old(tool, installed.get(tool, "")) for tool in TOOLS)), "")
+    if old:
+        return None, old[:1].lower() + old[1:]
     roots = tuple(
         dict.fromkeys(
             path.relative_to(origin.resolve()).as_posix()

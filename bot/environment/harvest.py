@@ -30,7 +30,7 @@ def main(tree: str, additions: str, roots: list[str]) -> None:
         json.dumps(
             {
                 "version": platform.python_version(),
-                "packages": [each.metadata["Name"] for each in found if each.metadata["Name"]],
+                "packages": {each.metadata["Name"]: each.version for each in found if each.metadata["Name"]},
                 "metadata": own.read_text("METADATA") if own is not None else None,
             }
         )

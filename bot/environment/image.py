@@ -13,21 +13,36 @@ from typing import Any
 from packaging.utils import canonicalize_name
 
 from bot import settings
-from bot.environment import declared, images, installed, steps
+from bot.environment import (
+    decision,
+    digest,
+    images,
+    installed,
+    packages_layer,
+    python_choice,
+    pythons,
+    room,
+    steps,
+)
+from bot.environment.decision import Decision
 from bot.environment.declared import Declared
 from bot.environment.indexes import reachable
 from bot.environment.installer import LIMITS, Installer, versions_without_git
 from bot.environment.pythons import Python
+from bot.environment.system_packages import Setup
 from bot.errors import InstallationError
 from bot.repoconfig import RepoConfig
 from bot.sandbox import Interpreter
 from bot.sandbox.docker import DockerSandbox, DockerSandboxes
 
-FORMAT = "image-1"
+FORMAT = "image-2"
 """Part of every key: changed whenever images are made differently."""
 
 PLACE = Path("/environment")
 ADDITIONS = f"{PLACE}/additions"
+CACHE = f"{PLACE}/uv-cache"
+"""On the same file system as what is installed, which then is linked, not copied; it goes before the image is kept."""
+
 UV = "/usr/local/bin/uv"
 HARVEST = Path(__file__).with_name("harvest.py")
 HARVEST_S = 120.0
@@ -47,6 +62,7 @@ def prepare(
     tree: Path,
     wanted: Declared,
     config: RepoConfig,
+    setup: Setup,
     *,
     roots: Sequence[str],
     note: Note,
@@ -56,23 +72,27 @@ def prepare(
     Args:
         tree: A copy of the code; only read.
         wanted: What it declares.
+        setup: What `environment.setup` of the configuration asks for.
         roots: Import roots of the tree.
         note: Told what a person should know.
 
     Raises:
         InstallationError: The dependencies cannot be installed, or there is no image with the right Python.
     """
+    decided = decision.decide(tree, wanted)
+    wish = python_choice.read(tree, wanted, config.environment.python)
     with contextlib.closing(sandboxes.engine.client()) as client:
-        base = images.base(
-            client, wanted.requires_python, config.environment.python, config.environment.image
-        )
-        setup = config.environment.setup
-        key = declared.digest(tree, wanted, FORMAT, base.id, *roots, *setup)
+        base, because = images.base(client, wish, config.environment.image)
+        note(because)
+        note(decided.because)
+        asked = (*setup.packages, "", *setup.commands)
+        key = digest.key(tree, decided.files, FORMAT, base.id, *roots, *asked, native=wanted.is_project)
         with images.locked(key, note):
             facts = images.facts(client, key)
             if facts is None:
+                start = packages_layer.obtain(client, base, setup.packages, note)
                 note(f"Installing dependencies for Python {base.version} in a container.")
-                facts = _make(sandboxes, base, key, tree, wanted, setup, roots)
+                facts = _make(sandboxes, start, key, tree, wanted, decided, setup.commands, roots)
                 images.remove_unused(client, settings.load().sandbox_images_gb, keep=key)
     for text in facts["notes"]:
         note(text)
@@ -92,31 +112,56 @@ def _make(
     key: str,
     tree: Path,
     wanted: Declared,
+    decided: Decision,
     setup: Sequence[str],
     roots: Sequence[str],
 ) -> dict[str, Any]:
     """Install into a container and keep it as an image; returns what later runs must know of it."""
-    notes: list[str] = []
     network = settings.load().sandbox_network
+    most = room.most_bytes()
     with sandboxes.open_installation(tree, base.image, base.python, LIMITS, network) as box:
-        installer = Installer(box, PLACE, UV, _variables(box, tree))
-        installer.create(Python(base.python, base.version), with_pip=any("pip" in line for line in setup))
-        try:
-            steps.install_code(installer, wanted, notes)
-        except InstallationError as problem:
-            if not setup:  # whose commands may be there for what cannot be installed as declared
-                raise
-            notes.append(problem.message)
-        found = _harvest(box, roots)
-        steps.install_for_tests(installer, wanted, _extras(found, wanted), notes)
-        _run_setup(installer, box, setup)
-        found = _harvest(box, roots)
-        steps.install_tools(installer, frozenset(map(canonicalize_name, found["packages"])))
-        installer.compile()
-        has_additions = box.run(["test", "-d", ADDITIONS], timeout_s=HARVEST_S).exit_code == 0
-        facts = {"version": found["version"], "notes": notes, "additions": has_additions}
+        with room.watched(sandboxes.engine, box.container, most):
+            facts = _install(box, base, tree, wanted, decided, setup, roots)
+        with contextlib.closing(sandboxes.engine.client()) as client:
+            room.written(client, box.container, most, "uv pip install")
         box.keep(images.name(key), images.marks(facts, base))
     return facts
+
+
+def _install(
+    box: DockerSandbox,
+    base: images.Base,
+    tree: Path,
+    wanted: Declared,
+    decided: Decision,
+    setup: Sequence[str],
+    roots: Sequence[str],
+) -> dict[str, Any]:
+    """Fill the environment in a container; returns what is to be known of it."""
+    notes: list[str] = []
+    installer = Installer(box, PLACE, UV, _variables(box, tree))
+    installer.create(Python(base.python, base.version), with_pip=any("pip" in line for line in setup))
+    markers = pythons.markers(_harvest(box, roots)["version"], linux=True)
+    locked = False
+    try:
+        locked = steps.install_code(installer, tree, wanted, decided, markers, notes)
+    except InstallationError as problem:
+        if not setup:  # whose commands may be there for what cannot be installed as declared
+            raise
+        notes.append(problem.message)
+    found = _harvest(box, roots)
+    if locked:
+        steps.install_test_files(installer, decided, notes)
+    else:
+        steps.install_for_tests(installer, wanted, decided, _extras(found, wanted), notes)
+    _run_setup(installer, box, setup)
+    steps.install_tools(installer, frozenset(_harvest(box, roots)["packages"]))
+    found = _harvest(box, roots)
+    steps.check_tools(found["packages"])
+    box.run(["rm", "-rf", CACHE], timeout_s=HARVEST_S)
+    installer.compile()
+    has_additions = box.run(["test", "-d", ADDITIONS], timeout_s=HARVEST_S).exit_code == 0
+    return {"version": found["version"], "notes": notes, "additions": has_additions}
 
 
 def _variables(box: DockerSandbox, tree: Path) -> Mapping[str, str]:
@@ -124,8 +169,7 @@ def _variables(box: DockerSandbox, tree: Path) -> Mapping[str, str]:
     variables, certificates = reachable()
     variables = {
         **variables,
-        "UV_CACHE_DIR": f"{box.scratch}/uv",
-        "UV_LINK_MODE": "copy",
+        "UV_CACHE_DIR": CACHE,
         "UV_PYTHON_DOWNLOADS": "never",
         **versions_without_git(tree),
     }
@@ -143,11 +187,11 @@ def _harvest(box: DockerSandbox, roots: Sequence[str]) -> dict[str, Any]:
     done = box.run(
         [f"{PLACE}/venv/bin/python", "-I", script, box.tree, ADDITIONS, *roots], timeout_s=HARVEST_S
     )
-    with contextlib.suppress(ValueError, IndexError, KeyError, TypeError):
+    with contextlib.suppress(ValueError, IndexError, KeyError, TypeError, AttributeError):
         told = json.loads(done.stdout.splitlines()[-1])
         return {
             "version": str(told["version"]),
-            "packages": [str(name) for name in told["packages"]],
+            "packages": {canonicalize_name(str(name)): str(each) for name, each in told["packages"].items()},
             "metadata": None if told["metadata"] is None else str(told["metadata"]),
         }
     raise InstallationError(

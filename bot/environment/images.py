@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import fcntl
 import json
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bot import settings
-from bot.environment.pythons import accepts
+from bot.environment import python_choice
+from bot.environment.locking import locked_file
+from bot.environment.python_choice import Wish
 from bot.errors import InstallationError
 from bot.sandbox import boximage
 from bot.sandbox.engine import speaking
@@ -44,30 +44,42 @@ class Base:
     version: str
 
 
-def base(client: APIClient, requires: str, pinned: str | None, image: str | None) -> Base:
-    """Return the image that an environment starts from.
+def base(client: APIClient, wish: Wish, image: str | None) -> tuple[Base, str]:
+    """Return the image that an environment starts from, and a sentence on why it is this one.
 
     Args:
-        requires: The project's `requires-python`.
-        pinned: `environment.python` of the configuration.
+        wish: What the repository says about its Python.
         image: `environment.image` of the configuration; it wins.
 
     Raises:
         InstallationError: There is none with the right Python.
     """
     if image is not None:
-        found = boximage.prepared(client, image)
-        return _look(client, found, image)
+        found = _look(client, boximage.prepared(client, image), image)
+        if not wish.accepts(f"{found.version}.{LATEST_PATCH}"):
+            asked = (
+                f"{wish.required_by} asks for {wish.requires}"
+                if wish.requires
+                else "testforge needs 3.9 or newer"
+            )
+            raise InstallationError(
+                f"The image {image} has Python {found.version}, and {asked}. Set `environment.image` in "
+                ".github/testforge.yml to one with the right version."
+            )
+        return found, f"Python {found.version} of the image {image}, as `environment.image` says."
     there = versions(client)
-    fitting = [version for version in there if accepts(f"{version}.{LATEST_PATCH}", requires, pinned)]
-    if not fitting:
-        wanted = pinned or requires or "3.9 or newer"
+    chosen = python_choice.choose(wish, [f"{version}.{LATEST_PATCH}" for version in there])
+    if chosen is None:
+        wanted = wish.requires or "3.9 or newer"
+        if wish.required_by == python_choice.CONFIGURED:
+            wanted = wanted[2:-2]
         raise InstallationError(
             f"The project needs Python {wanted}, and the Docker engine has sandbox images for "
             f"{', '.join(there) or 'no version'} only. Build one with `sandbox-images/build.sh VERSION`, or set "
             "`environment.image` or `environment.python` in .github/testforge.yml."
         )
-    return _look(client, f"{BASES}:{fitting[-1]}", f"{BASES}:{fitting[-1]}")
+    name = f"{BASES}:{python_choice.minor(chosen.version)}"
+    return _look(client, name, name), chosen.because
 
 
 def versions(client: APIClient) -> tuple[str, ...]:
@@ -132,19 +144,9 @@ def marks(about: dict[str, Any], start: Base) -> dict[str, str]:
     return {"testforge.image": "environment", BASE: start.id, FACTS: told}
 
 
-@contextlib.contextmanager
-def locked(key: str, note: Callable[[str], None]) -> Iterator[None]:
+def locked(key: str, note: Callable[[str], None]) -> contextlib.AbstractContextManager[None]:
     """Let no other run make the same image at the same time."""
-    lock = os.open(_records() / f"{key}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            note("Waiting for another run that makes the same environment.")
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(lock)
+    return locked_file(_records() / f"{key}.lock", note)
 
 
 def remove_unused(client: APIClient, most_gb: float, *, keep: str) -> tuple[str, ...]:

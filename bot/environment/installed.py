@@ -11,13 +11,13 @@ from pathlib import Path
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from bot.environment.declared import FOR_TESTS
+from bot.environment.naming import is_for_tests
 
 
-def packages(environment: Path) -> frozenset[str]:
-    """Return the canonical names of what is installed in an environment."""
+def packages(environment: Path) -> dict[str, str]:
+    """Return the versions of what is installed in an environment, by canonical name."""
     found = importlib.metadata.distributions(path=[str(_site(environment))])
-    return frozenset(canonicalize_name(each.metadata["Name"]) for each in found if each.metadata["Name"])
+    return {canonicalize_name(each.metadata["Name"]): each.version for each in found if each.metadata["Name"]}
 
 
 def project(environment: Path, tree: str) -> importlib.metadata.Distribution | None:
@@ -32,9 +32,7 @@ def project(environment: Path, tree: str) -> importlib.metadata.Distribution | N
 def test_extras(distribution: importlib.metadata.Distribution, markers: Mapping[str, str]) -> tuple[str, ...]:
     """Return the requirements of a distribution's extras for tests, as an environment with these markers needs them."""
     own = canonicalize_name(distribution.metadata["Name"])
-    wanted = [
-        extra for extra in distribution.metadata.get_all("Provides-Extra", []) if extra.lower() in FOR_TESTS
-    ]
+    wanted = [extra for extra in distribution.metadata.get_all("Provides-Extra", []) if is_for_tests(extra)]
     lines: list[str] = []
     for extra in wanted:  # grows while it is walked: an extra may name another one of the same project
         for line in distribution.metadata.get_all("Requires-Dist", []):

@@ -105,6 +105,17 @@ class Installer:
         words = ["pip", "install", "--python", self.python, *arguments]
         return self._uv_run(words, f"uv pip install {shlex.join(shown)}")
 
+    def export(self, arguments: Sequence[str]) -> str | Failure:
+        """Return what uv.lock pins, as requirements, for the arguments of `uv export`; or why it cannot be read.
+
+        The lock is taken as it is: nothing is asked of an index.
+        """
+        path = f"{self.box.scratch}/uv.lock.txt"
+        plain = ["--frozen", "--no-emit-project", "--no-default-groups", "--no-annotate", "--no-header"]
+        words = ["export", *plain, "--python", self.python, "--output-file", path, *arguments]
+        failure = self._uv_run(words, shlex.join(["uv", "export", "--frozen", *arguments]))
+        return failure or self.box.read(path).decode("utf-8", "replace")
+
     def install_beside(self, python: str, arguments: Sequence[str]) -> None:
         """Install into a plain directory of packages, `overlay`, for an interpreter that is only read.
 

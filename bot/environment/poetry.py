@@ -9,23 +9,27 @@ from typing import Any
 _OPERATOR = re.compile(r"^(\^|~=?|>=|<=|!=|===?|<|>)?\s*v?([0-9][^\s]*|\*)$")
 
 
-def requirements(table: Mapping[str, Any]) -> list[str]:
-    """Return a table of dependencies (`name = "^1.2"` or `name = {...}`) as requirements; `python` and optional ones are left out."""
+def requirements(table: Mapping[str, Any], *, optional: bool = False) -> list[str]:
+    """Return a table of dependencies (`name = "^1.2"` or `name = {...}`) as requirements, without `python`.
+
+    Args:
+        optional: Take optional ones too; a lock file's have a marker that names their extra.
+    """
     found: list[str] = []
     for name, wanted in table.items():
         if name.lower() == "python":
             continue
         for choice in wanted if isinstance(wanted, list) else [wanted]:
-            line = _requirement(name, choice)
+            line = _requirement(name, choice, optional)
             if line:
                 found.append(line)
     return found
 
 
-def _requirement(name: str, wanted: object) -> str:
+def _requirement(name: str, wanted: object, optional: bool) -> str:
     if isinstance(wanted, str):
         return f"{name}{specifiers(wanted)}"
-    if not isinstance(wanted, Mapping) or wanted.get("optional"):
+    if not isinstance(wanted, Mapping) or (wanted.get("optional") and not optional):
         return ""
     if "path" in wanted:
         return str(wanted["path"]) if str(wanted["path"]).startswith((".", "/")) else f"./{wanted['path']}"

@@ -9,7 +9,21 @@ from pathlib import Path
 from typing import Any
 
 from bot import settings
-from bot.environment import cache, declared, existing, image, installed, pythons, steps
+from bot.environment import (
+    cache,
+    decision,
+    declared,
+    digest,
+    existing,
+    image,
+    installed,
+    python_choice,
+    pythons,
+    room,
+    steps,
+    system_packages,
+)
+from bot.environment.decision import Decision
 from bot.environment.declared import Declared
 from bot.environment.existing import Existing
 from bot.environment.installer import Installer, installing
@@ -22,7 +36,7 @@ from bot.sandbox.docker import DockerSandboxes
 from bot.sandbox.interpreters import needed_directories
 from bot.sandbox.process import ProcessSandbox
 
-FORMAT = "1"
+FORMAT = "2"
 """Part of every key: changed whenever environments are made differently."""
 
 BESIDE_TOOLS = (
@@ -61,15 +75,20 @@ def prepare(
         InstallationError: The dependencies cannot be installed, or no Python on this machine will do.
     """
     wanted = declared.read(tree)
+    setup = system_packages.split(config.environment.setup)
     if isinstance(sandboxes, DockerSandboxes):
-        return image.prepare(sandboxes, tree, wanted, config, roots=roots, note=note)
+        return image.prepare(sandboxes, tree, wanted, config, setup, roots=roots, note=note)
     own = existing.find(tree, origin, wanted, config.environment.python, note)
     if own is not None:
         note(f"Using the repository's own environment {own.name} (Python {own.version}).")
         if config.environment.setup:
             note(f"`environment.setup` is not run, since {own.name} is only read.")
         return _with_overlay(own, roots, note)
-    return _made(tree, wanted, config, roots, note)
+    if setup.packages:
+        note(
+            f"The process sandbox does not install system packages: {', '.join(setup.packages)} must be on this machine already."
+        )
+    return _made(tree, wanted, config, setup.commands, roots, note)
 
 
 def _with_overlay(own: Existing, roots: Sequence[str], note: Note) -> Interpreter:
@@ -111,15 +130,19 @@ def _lay_beside(
     return {}
 
 
-def _made(tree: Path, wanted: Declared, config: RepoConfig, roots: Sequence[str], note: Note) -> Interpreter:
+def _made(
+    tree: Path, wanted: Declared, config: RepoConfig, setup: Sequence[str], roots: Sequence[str], note: Note
+) -> Interpreter:
     """Return an environment made for these dependency files, now or by an earlier run."""
-    python = pythons.find(wanted.requires_python, config.environment.python)
-    setup = config.environment.setup
-    key = declared.digest(tree, wanted, FORMAT, python.version, *setup)
+    decided = decision.decide(tree, wanted)
+    python, choice = pythons.find(python_choice.read(tree, wanted, config.environment.python))
+    note(choice.because)
+    note(decided.because)
+    key = digest.key(tree, decided.files, FORMAT, python.version, *roots, *setup, native=wanted.is_project)
     kept = cache.obtain(
         settings.cache_directory() / "environments",
         key,
-        lambda place: _make(place, tree, wanted, python, setup, roots, note),
+        lambda place: _make(place, tree, wanted, decided, python, setup, roots, note),
         valid=lambda place: (place / "venv" / "bin" / "python").exists(),
         note=note,
     )
@@ -141,6 +164,7 @@ def _make(
     place: Path,
     tree: Path,
     wanted: Declared,
+    decided: Decision,
     python: Python,
     setup: Sequence[str],
     roots: Sequence[str],
@@ -150,10 +174,12 @@ def _make(
     note(f"Installing dependencies for Python {python.version}.")
     notes: list[str] = []
     additions = place / "additions"
+    markers = pythons.markers(python.version)
     with installing(tree, place, python) as installer:
         installer.create(python, with_pip=any("pip" in command for command in setup))
+        locked = False
         try:
-            steps.install_code(installer, wanted, notes)
+            locked = steps.install_code(installer, tree, wanted, decided, markers, notes)
         except InstallationError as problem:
             if not setup:  # whose commands may be there for what cannot be installed as declared
                 raise
@@ -161,12 +187,16 @@ def _make(
         own = installed.project(place / "venv", installer.box.tree)
         if own is not None:
             installed.keep_built_files(own, tree, roots, additions)
-        markers = {"python_version": _minor(python.version), "python_full_version": python.version}
-        extras = wanted.extra_lines if own is None else installed.test_extras(own, markers)
-        steps.install_for_tests(installer, wanted, extras, notes)
+        if locked:
+            steps.install_test_files(installer, decided, notes)
+        else:
+            extras = wanted.extra_lines if own is None else installed.test_extras(own, markers)
+            steps.install_for_tests(installer, wanted, decided, extras, notes)
         _run_setup(installer, setup, additions)
-        steps.install_tools(installer, installed.packages(place / "venv"))
+        steps.install_tools(installer, frozenset(installed.packages(place / "venv")))
+        steps.check_tools(installed.packages(place / "venv"))
         installer.compile()
+    room.check_directory(place, room.most_bytes())
     return {"notes": notes}
 
 

@@ -1,21 +1,23 @@
-"""Finding a Python on this machine that a project can run on."""
+"""The Pythons on this machine, and the one among them that a repository's code runs on."""
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import re
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.markers import default_environment
 
+from bot.environment import python_choice
+from bot.environment.python_choice import OLDEST, Choice, Wish
 from bot.errors import InstallationError
-
-OLDEST = SpecifierSet(">=3.9", prereleases=True)
-"""What pytest and coverage still support, and so what testforge's own part inside the sandbox runs on."""
 
 SEARCH_S = 60
 
@@ -28,62 +30,41 @@ class Python:
     version: str
 
 
-def accepts(version: str, requires: str, pinned: str | None) -> bool:
-    """Tell whether a version is what the configuration pins, or else what the project requires, and one we run on."""
-    return version in _wanted(requires, pinned) and version in OLDEST
-
-
-def find(requires: str, pinned: str | None) -> Python:
+def find(wish: Wish) -> tuple[Python, Choice]:
     """Return the running Python if it will do, otherwise another one that is already on this machine.
-
-    Args:
-        requires: The project's `requires-python`; what cannot be read as specifiers counts as none.
-        pinned: `environment.python` of the configuration; it wins.
 
     Raises:
         InstallationError: There is none.
     """
     running = platform.python_version()
-    if accepts(running, requires, pinned):
-        return Python(os.path.realpath(getattr(sys, "_base_executable", sys.executable)), running)
-    wanted = SpecifierSet(f"{_wanted(requires, pinned)},{OLDEST}")
-    command = _search(str(wanted))
-    version = _version(command) if command else ""
-    if not version:
+    near = python_choice.minor(running)
+    if wish.accepts(running) and wish.preferred in ("", near):
+        own = Python(os.path.realpath(getattr(sys, "_base_executable", sys.executable)), running)
+        found = python_choice.choose(wish, [running])
+        assert found is not None
+        return own, found
+    there = {python.version: python for python in installed()}
+    chosen = python_choice.choose(wish, list(there), usual=near)
+    if chosen is None:
+        wanted = wish.requires if wish.required_by != python_choice.CONFIGURED else wish.requires[2:-2]
+        versions = dict.fromkeys(python_choice.minor(version) for version in there)
         raise InstallationError(
-            f"The project needs Python {pinned or requires or OLDEST}, and none that is also 3.9 or newer, as testforge needs, "
-            f"is on this machine (testforge itself runs on {running}). "
+            f"The project needs Python {wanted or OLDEST}, and none that is also 3.9 or newer, as testforge needs, "
+            f"is on this machine (there is {', '.join(versions) or running}). "
             "Install one, for example with `uv python install`, or set `environment.python` in .github/testforge.yml."
         )
-    return Python(command, version)
+    return there[chosen.version], chosen
 
 
-def _wanted(requires: str, pinned: str | None) -> SpecifierSet:
-    try:
-        return SpecifierSet(f"=={pinned}.*" if pinned else requires, prereleases=True)
-    except InvalidSpecifier:
-        return SpecifierSet(prereleases=True)
-
-
-def _search(wanted: str) -> str:
-    """Return the path of a Python that uv finds; empty if it finds none. Never downloads one."""
+def installed() -> Iterator[Python]:
+    """Yield the Pythons that uv finds, the newest first; it never downloads one."""
     from uv import find_uv_bin
 
     # pyenv keeps its versions where nothing looks for them unless one is activated.
     kept = sorted(Path.home().glob(".pyenv/versions/3.*/bin"), key=_numbers, reverse=True)
+    options = ["--only-installed", "--all-versions", "--no-config", "--no-python-downloads"]
     done = subprocess.run(
-        [
-            *(
-                find_uv_bin(),
-                "python",
-                "find",
-                "--no-project",
-                "--no-config",
-                "--no-python-downloads",
-                "--system",
-            ),
-            wanted,
-        ],
+        [find_uv_bin(), "python", "list", *options, "--output-format", "json"],
         env={**os.environ, "PATH": os.pathsep.join([*map(str, kept), os.environ.get("PATH", os.defpath)])},
         cwd="/",
         stdin=subprocess.DEVNULL,
@@ -92,20 +73,29 @@ def _search(wanted: str) -> str:
         timeout=SEARCH_S,
         check=False,
     )
-    return os.path.realpath(done.stdout.strip()) if done.returncode == 0 and done.stdout.strip() else ""
+    try:
+        rows: list[dict[str, Any]] = json.loads(done.stdout)
+    except ValueError:
+        return
+    for row in rows:
+        # A shim is a script that starts whichever Python its directory's settings name.
+        if row.get("implementation") == "cpython" and "/shims/" not in str(row["path"]):
+            yield Python(os.path.realpath(row["path"]), str(row["version"]))
+
+
+def markers(version: str, *, linux: bool = False) -> Mapping[str, str]:
+    """Return the values of markers for a version of Python, on this machine or (`linux`) in a container on it."""
+    found = dict(cast("Mapping[str, str]", default_environment()))
+    if linux:
+        found |= {"os_name": "posix", "sys_platform": "linux", "platform_system": "Linux"}
+    return found | {
+        "implementation_name": "cpython",
+        "implementation_version": version,
+        "platform_python_implementation": "CPython",
+        "python_full_version": version,
+        "python_version": python_choice.minor(version),
+    }
 
 
 def _numbers(directory: Path) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", directory.parent.name)]
-
-
-def _version(command: str) -> str:
-    done = subprocess.run(
-        [command, "-I", "-c", "import platform; print(platform.python_version())"],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=SEARCH_S,
-        check=False,
-    )
-    return done.stdout.strip()

@@ -2,53 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
+from bot.environment import locks
+from bot.environment.decision import Decision
 from bot.environment.declared import Declared
 from bot.environment.installer import Failure, Installer
+from bot.environment.locks import Locked
+from bot.errors import InstallationError
 
 TOOLS = ("coverage", "pytest")
+OLDEST_TOOLS = {"coverage": 6, "pytest": 6}
 
 
-def install_code(installer: Installer, wanted: Declared, notes: list[str]) -> None:
-    """Install the project with its dependencies; where it cannot be built, its dependencies alone."""
-    files = [word for name in wanted.requirements for word in ("-r", name)]
+def install_code(
+    installer: Installer,
+    tree: Path,
+    wanted: Declared,
+    decided: Decision,
+    markers: Mapping[str, str],
+    notes: list[str],
+) -> bool:
+    """Install the project with its dependencies; where it cannot be built, its dependencies alone.
+
+    Args:
+        markers: Their values for the environment's Python.
+        notes: Gets sentences on what went less than well.
+
+    Returns:
+        Whether a lock file decided, so that what tests need is installed too.
+
+    Raises:
+        InstallationError: The dependencies cannot be installed.
+    """
+    notes += decided.notes
+    if decided.lock and _install_locked(installer, tree, wanted, decided, markers, notes):
+        return True
+    files = [word for name in decided.requirements for word in ("-r", name)]
     if wanted.is_project:
         failure = installer.install([".", *files])
         if failure is None:
-            return
+            return False
         if failure.offline:
             raise failure.error()
-        notes.append(
-            f"The project itself could not be built, so only its dependencies are installed: {failure.reason}"
-        )
-    if wanted.dependencies:
-        files += ["-r", _listed(installer, "dependencies.txt", wanted.dependencies)]
+        if files and installer.install(["."]) is None:
+            for name in decided.requirements:
+                _install_if_possible(installer, ["-r", name], notes)
+            return False
+        notes.append(_not_built(failure))
+    if decided.dependencies:
+        files += ["-r", _listed(installer, "dependencies.txt", decided.dependencies)]
     failure = installer.install(files) if files else None
     if failure is not None:
         raise failure.error()
+    return False
 
 
 def install_for_tests(
-    installer: Installer, wanted: Declared, extras: Sequence[str], notes: list[str]
+    installer: Installer, wanted: Declared, decided: Decision, extras: Sequence[str], notes: list[str]
 ) -> None:
-    """Install what tests need: all at once, or, where that fails, whatever of it can be had."""
+    """Install what tests need: all at once, or, where that fails, whatever of it can be had.
+
+    Args:
+        extras: The requirements of the extras for tests.
+    """
     sources: list[list[str]] = [["--group", name] for name in wanted.groups]
-    sources += [["-r", name] for name in wanted.test_requirements]
     if extras:
         sources.append(["-r", _listed(installer, "extras.txt", extras)])
-    if wanted.test_lines:
-        sources.append(["-r", _listed(installer, "development.txt", wanted.test_lines)])
-    if not sources or installer.install([word for source in sources for word in source]) is None:
-        return
-    for source in sources:
-        failure = installer.install(source)
-        if failure is not None and failure.offline:
-            raise failure.error()
-        if failure is not None:
-            notes.append(
-                f"Something for the tests is not installed: `{failure.command}` failed: {failure.reason}"
-            )
+    if decided.test_lines:
+        sources.append(["-r", _listed(installer, "development.txt", decided.test_lines)])
+    _install_all_or_some(installer, [*sources, *_files(decided.test_requirements)], notes)
+
+
+def install_test_files(installer: Installer, decided: Decision, notes: list[str]) -> None:
+    """Install the requirements files for tests that stand beside a lock file; what it locked stays where that will do."""
+    _install_all_or_some(installer, _files(decided.test_requirements), notes)
 
 
 def install_tools(installer: Installer, present: frozenset[str]) -> None:
@@ -57,6 +86,125 @@ def install_tools(installer: Installer, present: frozenset[str]) -> None:
     failure: Failure | None = installer.install(missing) if missing else None
     if failure is not None:
         raise failure.error()
+
+
+def check_tools(versions: Mapping[str, str]) -> None:
+    """See that testforge's own part can work with the pytest and the coverage that are installed.
+
+    Args:
+        versions: Of what is installed, by canonical name.
+
+    Raises:
+        InstallationError: It cannot.
+    """
+    for tool in TOOLS:
+        told = too_old(tool, versions.get(tool, ""))
+        if told:
+            raise InstallationError(
+                f"{told}. Allow a newer one in the file that pins it, or install one with `environment.setup` in "
+                ".github/testforge.yml."
+            )
+
+
+def too_old(tool: str, version: str) -> str:
+    """Return why testforge cannot work with a version of pytest or coverage; empty if it can."""
+    oldest = OLDEST_TOOLS[tool]
+    number = version.partition(".")[0]
+    if number.isdigit() and int(number) < oldest:
+        return f"The repository has {tool} {version}, and testforge works with {oldest} or newer"
+    return ""
+
+
+def _install_locked(
+    installer: Installer,
+    tree: Path,
+    wanted: Declared,
+    decided: Decision,
+    markers: Mapping[str, str],
+    notes: list[str],
+) -> bool:
+    """Install what a lock file pins, and the project; returns False if the lock is of no use here."""
+    found = _locked(installer, tree, wanted, decided, markers)
+    failure = found if isinstance(found, Failure) else _install_pins(installer, found, decided.lock, notes)
+    if failure is not None:
+        if failure.offline:
+            raise failure.error()
+        notes.append(
+            f"The versions in {decided.lock} cannot be installed with Python {markers['python_version']}, so those that the "
+            f"project allows are taken: {failure.reason}"
+        )
+        return False
+    assert isinstance(found, Locked)
+    notes += found.left_out
+    if found.unlocked:
+        notes.append(
+            f"{decided.lock} lacks {', '.join(found.unlocked)}, so the newest that will do is installed."
+        )
+        _install_if_possible(installer, ["-r", _listed(installer, "unlocked.txt", found.unlocked)], notes)
+    failure = installer.install(["--no-deps", "."]) if wanted.is_project else None
+    if failure is not None:
+        notes.append(_not_built(failure))
+    return True
+
+
+def _locked(
+    installer: Installer, tree: Path, wanted: Declared, decided: Decision, markers: Mapping[str, str]
+) -> Locked | Failure:
+    """Return what a lock says for the code and its tests, or why it cannot be read."""
+    if decided.lock == "uv.lock":
+        extras = [word for name in wanted.test_extras for word in ("--extra", name)]
+        groups = [word for name in wanted.groups for word in ("--group", name)]
+        text = installer.export([*extras, *groups])
+        return text if isinstance(text, Failure) else locks.from_export(text)
+    lines = (*wanted.dependencies, *wanted.extra_lines, *wanted.group_lines, *wanted.test_lines)
+    return locks.read(tree, decided.lock, lines, markers)
+
+
+def _install_pins(installer: Installer, found: Locked, lock: str, notes: list[str]) -> Failure | None:
+    """Install pins; where not all of them, those from an index. A lock is complete: nothing else is looked for."""
+    name = f"{lock}.txt"
+    if not (found.lines or found.elsewhere):
+        return None
+    failure = installer.install(
+        ["--no-deps", "-r", _listed(installer, name, (*found.lines, *found.elsewhere))]
+    )
+    if failure is None or not found.elsewhere or failure.offline:
+        return failure
+    alone = (
+        installer.install(["--no-deps", "-r", _listed(installer, name, found.lines)]) if found.lines else None
+    )
+    if alone is None:
+        for line in found.elsewhere:
+            _install_if_possible(
+                installer, ["--no-deps", "-r", _listed(installer, "elsewhere.txt", [line])], notes, line
+            )
+    return alone
+
+
+def _install_all_or_some(installer: Installer, sources: Sequence[list[str]], notes: list[str]) -> None:
+    if not sources or installer.install([word for source in sources for word in source]) is None:
+        return
+    for source in sources:
+        _install_if_possible(installer, source, notes)
+
+
+def _install_if_possible(
+    installer: Installer, words: Sequence[str], notes: list[str], shown: str = ""
+) -> None:
+    """Install something; where that cannot be, say so, unless there is no network for anything."""
+    failure = installer.install(words)
+    if failure is not None and failure.offline:
+        raise failure.error()
+    if failure is not None:
+        notes.append(f"Not everything is installed: `{shown or failure.command}` failed: {failure.reason}")
+
+
+def _not_built(failure: Failure) -> str:
+    return f"The project itself could not be built, so only its dependencies are installed: {failure.reason}"
+
+
+def _files(names: Sequence[str]) -> list[list[str]]:
+    return [["-r", name] for name in names]
 
 
 def _listed(installer: Installer, name: str, lines: Sequence[str]) -> str:
