@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
+
+_ACCIDENTS = (
+    "TypeError",
+    "AttributeError",
+    "NameError",
+    "UnboundLocalError",
+    "RecursionError",
+    "SyntaxError",
+)
+_LOOKUPS = ("KeyError", "IndexError", "AssertionError", "UnicodeDecodeError", "UnicodeEncodeError")
+_LOOKING_UP = re.compile(r"\[|pop|get|remove|index|del |move|update|discard")
 
 
 class Then:
@@ -25,6 +37,17 @@ class Then:
         """Return it as a row of the output."""
         full = {"kind": self.kind, "text": self.text, "type": self.type, "message": self.message}
         return {key: value for key, value in full.items() if value}
+
+    def is_accident(self, text: str, strict: bool) -> bool:
+        """Whether an exception tells more about the input than about the code.
+
+        Args:
+            text: The step that raised it.
+            strict: Whether a failed lookup, or assertion of the code, counts too where nothing was looked up.
+        """
+        if self.kind != "raises" or self.deliberate:
+            return False
+        return self.type in _ACCIDENTS or (strict and self.type in _LOOKUPS and not _LOOKING_UP.search(text))
 
     @property
     def key(self) -> tuple[str, str, str, str]:

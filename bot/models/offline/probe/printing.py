@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
+from .outcomes import Then
 from .programs import Arg, Case
 from .running import Runner
 
@@ -31,12 +33,14 @@ def row_of(case: Case, runner: Runner, told: Sequence[str]) -> dict[str, Any]:
                 imports[runner.names.line(name)] = None
     for then in thens:
         if then.kind == "raises" and "." in then.type:
-            imports["import " + then.type.rpartition(".")[0]] = None
+            imports[_error_import(then)] = None
         elif then.kind == "raises" and then.type in vars(runner.module):
             names[then.type] = None
     row: dict[str, Any] = {"subject": case.subject, "when": case.when.text}
     if outcome.then is not None:
         row["then"] = outcome.then.row()
+        if _error_import(outcome.then).startswith("from "):
+            row["then"]["type"] = outcome.then.type.rpartition(".")[2]
     if case.given:
         row["given"] = [step.text for step in case.given]
     if outcome.checks:
@@ -53,6 +57,14 @@ def row_of(case: Case, runner: Runner, told: Sequence[str]) -> dict[str, Any]:
     if told:
         row["kills"] = list(told)[:2]
     return row
+
+
+def _error_import(then: Then) -> str:
+    """Return the import of an exception of another module: by its name, unless a builtin one has the same."""
+    home, _, name = then.type.rpartition(".")
+    if then.kind != "raises" or not home or hasattr(builtins, name):
+        return f"import {home}"
+    return f"from {home} import {name}"
 
 
 def _named(arg: Arg, index: int) -> list[str]:

@@ -16,7 +16,7 @@ from .judging import Judge, in_processes
 from .outcomes import InvalidCaseError
 from .programs import Case, Op, Param
 from .running import Runner
-from .search import ACCIDENTS, OVERDUE_CASES, Search
+from .search import OVERDUE_CASES, Search
 
 TRIES_PER_FAULT = 24
 LEAST_TRIES = 80
@@ -164,7 +164,7 @@ class Pursuit:
         then = outcome.then
         if outcome.leaves or outcome.lazy:
             return False
-        if then is not None and then.kind == "raises" and not then.deliberate and then.type in ACCIDENTS:
+        if then is not None and then.is_accident(case.when.text, not self.search.focus.whole):
             return False
         if then is not None and then.kind == "holds" and not then.text and not outcome.checks:
             return False

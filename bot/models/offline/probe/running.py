@@ -194,17 +194,21 @@ class Runner:
         last = error.__traceback__
         while last is not None and last.tb_next is not None:
             last = last.tb_next
-        deliberate = (
+        deliberate = self._is_ours(kind.__module__) or (
             last is not None
             and last.tb_frame.f_code.co_filename == self.path
             and last.tb_lineno in self.raises
         )
-        message = str(error) if deliberate or kind.__module__ == self.module.__name__ else ""
+        message = str(error) if deliberate else ""
         if telling.ADDRESS.search(message) or len(message) > 300 or not message.isprintable():
             message = ""
         then = Then("raises", "", name, message, error)
         then.deliberate = deliberate
         return then
+
+    def _is_ours(self, module: str) -> bool:
+        """Whether a module is of the same package as the one under test."""
+        return module.partition(".")[0] == self.module.__name__.partition(".")[0]
 
     def tell(self, value: Any, space: dict[str, Any]) -> Then:
         """Tell a value as an expression, as its items, or by what holds of it."""
@@ -416,6 +420,6 @@ def _close(value: Any, expected: Any) -> bool:
 def _raise_lines(tree: ast.Module) -> frozenset[int]:
     lines: set[int] = set()
     for node in ast.walk(tree):
-        if isinstance(node, (ast.Raise, ast.Assert)):
+        if isinstance(node, ast.Raise):
             lines.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     return frozenset(lines)

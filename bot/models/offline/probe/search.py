@@ -15,7 +15,6 @@ from .running import Runner
 from .surface import Owner, Surface
 from .tweaking import Tweaker
 
-ACCIDENTS = ("TypeError", "AttributeError", "NameError", "UnboundLocalError", "RecursionError", "SyntaxError")
 _LONGEST_CASE = 280
 _LONGEST_MINED = 1400
 _FAR_CALLS = 16
@@ -74,7 +73,7 @@ class Search:
         then = outcome.then
         if outcome.leaves:
             return None
-        if then is not None and then.kind == "raises" and not then.deliberate and then.type in ACCIDENTS:
+        if then is not None and then.is_accident(case.when.text, not self.focus.whole):
             return None
         if outcome.lazy:  # an iterator that raises when it is iterated over
             step = case.when
@@ -251,6 +250,8 @@ class Search:
 
     def _remember(self, owner: Owner, step: Step) -> None:
         movers = self.movers.setdefault(owner.name, [])
+        if step.op is not None and not step.op.public and owner.public:
+            return
         if len(movers) < 24 and all(step.text != other.text for other in movers):
             movers.append(step)
 

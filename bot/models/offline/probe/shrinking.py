@@ -11,7 +11,6 @@ from .choosing import cost_of
 from .judging import Judge, in_processes
 from .outcomes import InvalidCaseError
 from .programs import Arg, Case, Step
-from .search import ACCIDENTS
 
 SHORT = 24
 MOST_TRIES = 160
@@ -80,7 +79,7 @@ class Shrinker:
             return False
         if then is not None and (then.kind != case.outcome.then.kind or then.type != case.outcome.then.type):
             return False
-        if then is not None and then.kind == "raises" and not then.deliberate and then.type in ACCIDENTS:
+        if then is not None and then.is_accident(new.when.text, strict=False):
             return False
         new.outcome = outcome
         if cost_of(new) >= cost_of(case) and len(new.when.text) >= len(case.when.text):
