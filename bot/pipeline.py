@@ -8,21 +8,28 @@ prints; the Action and the App post.
 
 from __future__ import annotations
 
+import threading
 import time
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from bot import changes, repoconfig, stages
+from bot import changes, crew, repoconfig, stages
 from bot.agent.loop import Refinement
-from bot.domain import Change, MutationResult, Request, RunReport, Target, TargetReport, Usage
+from bot.domain import Change, MutationResult, Progress, Request, RunReport, Target, TargetReport, Usage
 from bot.errors import InconclusiveError, ModelError, TestforgeError, UsageError
 from bot.measure import score as scores
 from bot.measure.deltas import coverage_deltas, mutation_delta
 from bot.models.budget import BudgetError
+from bot.models.builtin import NAME as BUILT_IN
 from bot.sandbox.choice import choose
-from bot.select.placement import place
+from bot.select.placement import Placement, place
 from bot.select.selection import Selection
 from bot.workshop import Listener, Workshop, Wrapper, site, stage, workshop
+
+HANDS = 4
+"""Targets at once where the model is distant; providers' rate limits seldom bear more."""
 
 
 def review(request: Request, tell: Listener, *, wrap: Wrapper = lambda model: model) -> RunReport:
@@ -35,51 +42,46 @@ def review(request: Request, tell: Listener, *, wrap: Wrapper = lambda model: mo
 
     Returns:
         The run's report. Code that cannot be installed or run gives the status `inconclusive`, Ctrl-C `cancelled`,
-        a model that stops answering after the first target `failed`, each with what was found until then.
+        a model that gave no reply for any file `failed`, each with what was found until then.
 
     Raises:
-        UsageError: The request or the configuration is wrong.
-        ModelError: The model gave no reply, and nothing had been found.
+        UsageError: The request, the configuration or the set-up of the model is wrong.
         TestforgeError: testforge itself failed.
     """
     started = time.monotonic()
+    tell = _one_at_a_time(tell)
+    request = _affordable(request, tell)
     config = repoconfig.load(changes.configuration(request.root, request.base))
     with stage(tell, "changes") as say:
         change = changes.read(request, config)
         say(f"{len(change.targets)} to test, {len(change.skipped)} with nothing to test")
-    done: list[TargetReport] = []
+    done: dict[str, TargetReport] = {}
+    opening = Usage()
     status, reason = "", ""
     try:
         if change.targets:
             with workshop(request, config, change, tell, wrap) as shop:
-                for target in change.targets:
-                    done.append(cover(target, shop))
-                    shop.site.add(done[-1].suite)  # a later target may extend the same file
+                opening = shop.opening
+                groups = _groups(change.targets, shop)
+                works = [partial(_cover_group, group, shop, done) for group in groups]
+                crew.share(works, _hands(request))
     except InconclusiveError as error:
-        status, reason = error.status, _with_detail(error)
-    except ModelError as error:
-        if not done:
-            raise
         status, reason = error.status, _with_detail(error)
     except KeyboardInterrupt:
         status, reason = (
             "cancelled",
             "It was stopped before it was done; what was found until then is reported.",
         )
-    return _report(request, change, done, status, reason, time.monotonic() - started)
+    reports = [done[target.path] for target in change.targets if target.path in done]
+    report = _report(request, change, reports, status, reason, time.monotonic() - started)
+    return replace(report, usage=report.usage + opening)
 
 
 def cover(target: Target, shop: Workshop) -> TargetReport:
     """Write, judge and measure tests for one target; what goes wrong with it leaves the other targets alone."""
     spent = Usage()
     try:
-        placement = place(
-            changes.working_files(shop.site.tree),
-            shop.site.read,
-            target,
-            shop.config,
-            unusable=shop.baseline.unusable,
-        )
+        placement = _placed(target, shop)
         mutants = stages.draw_mutants(target, shop)
         stages.check_import(target, placement, shop)
         before = stages.judge_existing(target, mutants, shop)
@@ -95,6 +97,8 @@ def cover(target: Target, shop: Workshop) -> TargetReport:
         return TargetReport(target, error.status, _with_detail(error), usage=spent)
     except BudgetError as error:  # a smaller target's calls may still fit into it
         return TargetReport(target, InconclusiveError.status, error.message, usage=spent)
+    except ModelError as error:  # and a provider's filter may have nothing against another one
+        return TargetReport(target, error.status, error.message, usage=spent)
     return _target_report(target, spent, refinement, selection, before, shop)
 
 
@@ -136,6 +140,65 @@ def score(
         found = scores.score_file(box, change.targets[0], test_file, max_mutants=max_mutants, seed=seed)
         say(f"{len(found.run.passed)} of {len(found.run.results)} tests pass")
         return found
+
+
+# ---------------------------------------------------------------- several targets
+
+
+def _groups(targets: Sequence[Target], shop: Workshop) -> list[list[Target]]:
+    """Return the targets, those whose tests would go to one file together.
+
+    Each group is a piece of work that no other one sees anything of, so that what comes out is the same however many
+    are done at once.
+    """
+    if len(targets) == 1:
+        return [list(targets)]
+    groups: dict[str, list[Target]] = {}
+    for target in targets:
+        groups.setdefault(_placed(target, shop).final_path, []).append(target)
+    return list(groups.values())
+
+
+def _cover_group(group: Sequence[Target], shop: Workshop, done: dict[str, TargetReport]) -> None:
+    """Cover the targets of a group one after another, each with the suites of those before it in the tree."""
+    if len(group) > 1:
+        shop = replace(shop, site=shop.site.apart(group[0].path.replace("/", "-")))
+    for target in group:
+        done[target.path] = cover(target, shop)
+        if len(group) > 1:
+            shop.site.add(done[target.path].suite)
+
+
+def _placed(target: Target, shop: Workshop) -> Placement:
+    files = changes.working_files(shop.site.tree)
+    return place(files, shop.site.read, target, shop.config, unusable=shop.baseline.unusable)
+
+
+def _hands(request: Request) -> int:
+    """Return how many targets are worked on at once: a distant model is mostly waited for, the built-in one computes."""
+    if request.jobs is not None:
+        return request.jobs
+    return 1 if request.model == BUILT_IN else HANDS
+
+
+def _affordable(request: Request, tell: Listener) -> Request:
+    """Return a request with the built-in model where nothing may be spent."""
+    if request.budget_usd != 0 or request.model == BUILT_IN:
+        return request
+    with stage(tell, "model") as say:
+        say(f"a budget of 0 leaves {BUILT_IN}, the built-in model, instead of {request.model}")
+    return replace(request, model=BUILT_IN)
+
+
+def _one_at_a_time(tell: Listener) -> Listener:
+    """Return a listener to which several threads can speak."""
+    lock = threading.Lock()
+
+    def told(progress: Progress) -> None:
+        with lock:
+            tell(progress)
+
+    return told
 
 
 # ---------------------------------------------------------------- reports
@@ -187,7 +250,7 @@ def _report(
     if not status and not change.targets:
         status, reason = "nothing-to-test", _why_nothing(change)
     elif not status:
-        order = ("proposed", "no-useful-tests", "inconclusive")
+        order = ("proposed", "failed", "no-useful-tests", "inconclusive")
         best = min(done, key=lambda report: order.index(report.status))
         status, reason = best.status, best.reason
     return RunReport(

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bot import changes, environment
-from bot.domain import Change, Progress, Request, Suite
+from bot.agent.estimates import estimate
+from bot.domain import Change, Progress, Request, Suite, Usage
 from bot.measure import baseline, pytest_arguments
 from bot.measure.baseline import Baseline
 from bot.models import Model
-from bot.models.client import load
+from bot.models.builtin import NAME
+from bot.models.client import Tapes, greet, load, price_of
 from bot.repoconfig import RepoConfig
 from bot.sandbox import Interpreter, Sandboxes
 from bot.sandbox.choice import choose
@@ -43,6 +46,12 @@ class Site:
         """Return the text of a file at head. Raises OSError, or UnicodeDecodeError if it is not UTF-8."""
         return (self.tree / path).read_text("utf-8")
 
+    def apart(self, name: str) -> Site:
+        """Return this site with a copy of the tree of its own, to which suites can be added unseen by others."""
+        own = self.tree.with_name(f"{self.tree.name}-{name}")
+        shutil.copytree(self.tree, own, symlinks=True)
+        return replace(self, tree=own)
+
     def add(self, suite: Suite | None) -> None:
         """Put a proposed suite in its place in the tree."""
         if suite is not None:
@@ -53,7 +62,11 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Workshop:
-    """A site with the existing tests measured and a model at hand."""
+    """A site with the existing tests measured and a model at hand.
+
+    Attributes:
+        opening: What it took to see that the model answers.
+    """
 
     site: Site
     request: Request
@@ -61,6 +74,7 @@ class Workshop:
     baseline: Baseline
     model: Model
     tell: Listener
+    opening: Usage = field(default_factory=Usage)
 
 
 @contextmanager
@@ -73,15 +87,43 @@ def workshop(
         wrap: Is given the model, and gives the one to be used in its place.
 
     Raises:
+        UsageError: The model cannot answer until something is set up.
         InconclusiveError: The repository's code cannot be installed or run.
     """
+    model, opening = _answering_model(request, change, tell, wrap)
     with site(request, config, change, tell) as place:
         with stage(tell, "baseline") as say, place.sandboxes.open(place.tree, place.interpreter) as box:
             own = pytest_arguments.read(config.tests.command, place.tree).selection
             existing = baseline.take(box, change.targets, selection=own, timeout_s=BASELINE_S)
             say(existing.problem or f"{len(existing.green)} tests pass, {len(existing.red)} fail")
-        model = load(request.model, seed=request.seed, budget_usd=request.budget_usd)
-        yield Workshop(place, request, config, existing, wrap(model), tell)
+        yield Workshop(place, request, config, existing, model, tell, opening)
+
+
+def _answering_model(request: Request, change: Change, tell: Listener, wrap: Wrapper) -> tuple[Model, Usage]:
+    """Return the model, known to answer before anything is installed or run, and what it took to find out."""
+    tapes = Tapes(request.trace, request.record, request.replay)
+    model = wrap(load(request.model, seed=request.seed, budget_usd=request.budget_usd, tapes=tapes))
+    if request.model == NAME:
+        return model, Usage()
+    with stage(tell, "model") as say:
+        opening = greet(model)
+        say(_expected_cost(request, change))
+    return model, opening
+
+
+def _expected_cost(request: Request, change: Change) -> str:
+    """Return what the run is likely to cost, in a sentence."""
+    if request.replay is not None:
+        return f"replayed from {request.replay}"
+    found = estimate(change.targets, request.max_iterations, price_of(request.model))
+    files = "1 file" if len(change.targets) == 1 else f"{len(change.targets)} files"
+    if found.low_usd is None or found.high_usd is None:
+        return (
+            f"about {found.low_tokens:,} to {found.high_tokens:,} tokens for {files}; the price of {request.model} is "
+            "not known, TESTFORGE_MODEL_PRICE can say it"
+        )
+    limit = "" if request.budget_usd is None else f", never more than ${request.budget_usd:.2f}"
+    return f"about ${found.low_usd:.2f} to ${found.high_usd:.2f} for {files}{limit}"
 
 
 @contextmanager

@@ -35,6 +35,10 @@ class Request:
         budget_usd: Upper limit of what model calls may cost.
         dismissed: What tests do that nobody wants to see again, as `Judgement.behaviours` has it.
         earlier: Suites that were proposed before; they are verified again rather than written anew.
+        trace: A file to which every model call adds a line.
+        record: A directory in which the model's replies are kept to be replayed.
+        replay: A directory from which they are taken instead of from a model.
+        jobs: Files worked on at once; None leaves it to what the model bears.
     """
 
     root: Path
@@ -49,6 +53,10 @@ class Request:
     seed: int = 0
     dismissed: frozenset[str] = frozenset()
     earlier: tuple[Earlier, ...] = ()
+    trace: Path | None = None
+    record: Path | None = None
+    replay: Path | None = None
+    jobs: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

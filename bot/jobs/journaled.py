@@ -7,7 +7,7 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from bot.domain import Usage
-from bot.models import Message, Model, Reply, ToolCall, ToolSchema
+from bot.models import Message, Model, Reply, ToolCall, ToolSchema, Traits, traits_of
 from bot.store.journal import Journal
 
 
@@ -23,6 +23,11 @@ class Journaled:
         self.asked = 0
         self._model = model
         self._journal = journal
+
+    @property
+    def traits(self) -> Traits:
+        """The model's own."""
+        return traits_of(self._model)
 
     def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema] = ()) -> Reply:
         """Return the reply that the run had to this request before, or the model's. Raises ModelError."""

@@ -21,6 +21,7 @@ from bot.models.redaction import Redactor
 
 FILE = "cassette.jsonl"
 TRACE = "trace.jsonl"
+VERSION = 1
 _DIFFERS = (
     (re.compile(r"\bin \d+\.\d+ ?s\b"), "in * s"),
     (re.compile(r"\b0x[0-9a-f]{6,}\b"), "0x*"),
@@ -46,8 +47,8 @@ class Recorder:
         self._written: set[str] = set()
         try:
             directory.mkdir(parents=True, exist_ok=True)
-            with self._path.open("x"):
-                pass
+            with self._path.open("x", encoding="utf-8") as file:
+                file.write(json.dumps({"cassette": VERSION}) + "\n")
         except FileExistsError:
             raise UsageError(
                 f"{str(directory)!r} holds a recording already; name another directory."

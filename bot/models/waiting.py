@@ -6,10 +6,12 @@ import asyncio
 import atexit
 import threading
 from collections.abc import Coroutine
-from functools import cache
 from typing import Any, TypeVar
 
 _NAP_S = 0.5
+
+_starting = threading.Lock()
+_running: list[asyncio.AbstractEventLoop] = []
 
 Result = TypeVar("Result")
 
@@ -31,13 +33,16 @@ def wait_for(call: Coroutine[Any, Any, Result], seconds: float) -> Result:
         future.cancel()  # after Ctrl-C; a call that is done is not touched
 
 
-@cache
 def _loop() -> asyncio.AbstractEventLoop:
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, name="models", daemon=True)
-    thread.start()
-    atexit.register(_end, loop, thread)
-    return loop
+    """Return the one loop: LiteLLM's connections belong to the loop in which they were made."""
+    with _starting:
+        if not _running:
+            loop = asyncio.new_event_loop()
+            thread = threading.Thread(target=loop.run_forever, name="models", daemon=True)
+            thread.start()
+            atexit.register(_end, loop, thread)
+            _running.append(loop)
+        return _running[0]
 
 
 def _end(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:

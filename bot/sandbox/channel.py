@@ -16,6 +16,7 @@ from bot.errors import SandboxError
 
 STDOUT = 1
 LARGEST_HEADER = 1 << 16
+NAP_S = 0.5
 MOST_TOLD = 4096
 """Bytes of what the container says on standard error that are kept for the error message."""
 
@@ -105,11 +106,13 @@ class Channel:
             left = give_up - time.monotonic()
             if left <= 0:
                 raise _silent()
-            self._connection.settimeout(left)
+            self._connection.settimeout(
+                min(left, NAP_S)
+            )  # a thread that is to stop hears of it between two naps
             try:
                 piece = self._connection.recv(min(size - len(data), 1 << 20))
             except TimeoutError:
-                raise _silent() from None
+                continue
             except OSError as problem:
                 raise self._gone() from problem
             if not piece:

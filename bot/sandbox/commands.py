@@ -19,6 +19,7 @@ KEEPER = Path(__file__).with_name("keeper.py")
 CHUNK = 1 << 16
 KILLED = 128 + 9
 GRACE_S = 20.0
+NAP_S = 0.5
 """How long past its limit a command's keeper may take to end everything before it is ended itself."""
 
 
@@ -142,8 +143,9 @@ def _follow(
         while selector.get_map():
             left = give_up - time.monotonic()
             # After the report nothing can write any more (but for what could not be killed): take what is there.
-            ready = selector.select(0 if reported else max(left, 0))
-            if not ready:
+            # In naps: a thread that is to stop hears of it between two of them.
+            ready = selector.select(0 if reported else max(min(left, NAP_S), 0))
+            if not ready and (reported or left <= NAP_S):
                 break
             for key, _ in ready:
                 data = os.read(key.fd, CHUNK)

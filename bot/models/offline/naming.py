@@ -137,10 +137,24 @@ def _subject(table: Table, outline: Outline, in_class: str) -> str:
     method = words.method_words(name) if name else ""
     if owner and owner != in_class:
         method = f"{words.snake(owner.rpartition('.')[2])}_{method}".strip("_")
+    trip = _round_trip(table, name)
+    if trip:
+        return f"{words.snake(owner.rpartition('.')[2])}_{trip}".strip("_") if owner != in_class else trip
     attribute = _looked_at(table) or _assigned(table)
     if attribute and words.snake(attribute) not in method:
         method = f"{method}_{words.snake(attribute)}"
     return method or "creation"
+
+
+def _round_trip(table: Table, name: str) -> str:
+    """Return the words for what undoes something applied to it: `dumps_and_loads_round_trip`."""
+    found = re.match(r"(?:\w+\.)*(\w+)\((?:\w+\.)*(\w+)\(.*\)(\[:-1\])?\)$", table.when)
+    if not name or found is None or found[2] != name:
+        return ""
+    back = words.method_words(found[1])
+    if found[3]:
+        return f"{back}_of_incomplete_{words.method_words(name)}"
+    return f"{words.method_words(name)}_and_{back}_round_trip"
 
 
 def _assigned(table: Table) -> str:

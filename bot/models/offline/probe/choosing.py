@@ -8,6 +8,8 @@ from typing import Any
 
 from .programs import Case
 
+_OPAQUE = 400
+_TOKEN = re.compile(r"[A-Za-z0-9+/_-]{16,}")
 _UGLY = re.compile(r"\\x|\\u|nan|inf|[^\x00-\x7f]|[0-9]{7,}")
 
 
@@ -29,6 +31,18 @@ class Wanted:
 everything = Wanted(None, None)
 
 
+def is_opaque(told: str, when: str) -> bool:
+    """Whether a value holds what nobody can check by reading: a signature, a digest, an encoded blob."""
+    return any(
+        token not in when
+        and re.search(r"\d", token)
+        and re.search(r"[A-Za-z]", token)
+        and len(set(token)) > 8
+        and len(re.findall(r"[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]", token)) > 4
+        for token in _TOKEN.findall(told)
+    )
+
+
 def cost_of(case: Case) -> float:
     """Return how much a case asks of its reader; exceptions nobody meant, and odd texts, cost more."""
     outcome = case.outcome
@@ -40,6 +54,8 @@ def cost_of(case: Case) -> float:
             cost += 60
         if then.kind == "holds" and not then.text:
             cost += 80
+        if is_opaque(then.text, case.when.text):
+            cost += _OPAQUE
     cost += sum(8 + len(expression) / 3 + len(t.text) / 4 for expression, t in outcome.checks)
     if _UGLY.search(case.when.text):
         cost += 15

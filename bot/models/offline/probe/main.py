@@ -21,6 +21,7 @@ from . import (
     focus,
     guard,
     inputs,
+    inverses,
     judging,
     mining,
     printing,
@@ -156,6 +157,7 @@ class Exploration:
         self.search.seeds(harvest.cases)
         self.search.take_over(trial.Trial(self.search).reaching(mined))
         self.search.call_everything(self.job.get("per_op", 240))
+        inverses.Inverses(self.search).try_all()
         self.search.walk_objects(self.job.get("walks", 1500))
         self.search.vary(self.job.get("variants", 12000))
 

@@ -188,7 +188,7 @@ class Search:
         for owner in self.surface.owners:
             found: dict[str, tuple[int, frozenset[Any]]] = {}
             for maker in owner.makers:
-                for step in self._calls(maker, 80):
+                for step in self.calls(maker, 80):
                     if len(step.text) > 70:
                         continue
                     case = self.settled(Case(owner.name, (), step))
@@ -213,11 +213,11 @@ class Search:
     def call_everything(self, per_op: int) -> None:
         """Try every function and every operation on every kind of object with its likeliest inputs."""
         for op in self.surface.functions:
-            for step in self._calls(op, self._share(op, per_op if op.public else per_op // 2)):
+            for step in self.calls(op, self._share(op, per_op if op.public else per_op // 2)):
                 self.attempt(Case(op.subject, (), step))
         for owner in self.surface.owners:
             for maker in owner.makers:
-                for step in self._calls(maker, self._share(maker, per_op // 2)):
+                for step in self.calls(maker, self._share(maker, per_op // 2)):
                     self.attempt(Case(maker.subject, (), step))
             for op in owner.ops:
                 if op.receiver:
@@ -236,13 +236,18 @@ class Search:
         makers = self.expressions.get(owner.name, [])[:8]
         if not makers:
             return
-        steps = list(self._calls(op, max(4, budget // len(makers)), owner.variable))
+        steps = list(self.calls(op, max(4, budget // len(makers)), owner.variable))
         for step in steps:
             for maker in makers:
                 given = (Step(maker, target=owner.variable),)
                 case = self.attempt(Case(op.subject, given, step))
                 if case is not None and self._moves(case):
                     self._remember(owner, step)
+
+    @staticmethod
+    def given(maker: str, variable: str) -> tuple[Step, ...]:
+        """Return the step that makes an object and binds it; none where nothing is to be made."""
+        return (Step(maker, target=variable),) if maker else ()
 
     @staticmethod
     def _moves(case: Case) -> bool:
@@ -300,7 +305,7 @@ class Search:
 
     # ------------------------------------------------------------ making calls
 
-    def _calls(self, op: Op, budget: int, receiver: str = "") -> Iterator[Step]:
+    def calls(self, op: Op, budget: int, receiver: str = "") -> Iterator[Step]:
         """Yield calls of an operation: plain ones, one argument changed at a time, then pairs of options."""
         required = [p for p in op.params if p.required]
         options = [p for p in op.params if not p.required]
