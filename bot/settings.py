@@ -52,7 +52,9 @@ class Settings(BaseSettings):
     worker_name: str | None = Field(
         default=None, description="Name of this server or worker, unique and the same after a restart."
     )
-    runs_at_once: int = Field(default=1, ge=1, le=64, description="Reviews that one worker runs at a time.")
+    runs_at_once: int = Field(
+        default=1, ge=0, le=64, description="Reviews that one worker runs at a time; 0: only take webhooks."
+    )
     runs_in_all: int = Field(
         default=16, ge=1, le=1024, description="Reviews that all workers together run at a time."
     )

@@ -72,6 +72,8 @@ class Engine:
             self._office = Office(self._operator, self.store, self._app, self.name, work)
             DBOS(config=self._config())
             _register(self._office)
+            if not self._operator.runs_at_once:
+                DBOS.listen_queues([])
             DBOS.launch()
             _make_queues(self._operator)
         except BaseException:
@@ -162,16 +164,20 @@ def _register(office: Office) -> None:
 
 
 def _make_queues(operator: Settings) -> None:
+    """Make the queues. Their limits lie in the database and hold for all workers: who starts last sets them."""
     from dbos import DBOS
 
-    at_once = operator.runs_at_once
+    at_once = max(operator.runs_at_once, 1)
+    policy: Literal["always_update", "never_update"] = (
+        "always_update" if operator.runs_at_once else "never_update"
+    )
     DBOS.register_queue(
         queues.REVIEWS,
         worker_concurrency=at_once,
         global_concurrency=max(operator.runs_in_all, at_once),
         partition_concurrency=1,
         polling_interval_sec=POLL_S,
-        on_conflict="always_update",
+        on_conflict=policy,
     )
     DBOS.register_queue(
         queues.ORDERS,
@@ -179,5 +185,5 @@ def _make_queues(operator: Settings) -> None:
         global_concurrency=ORDERS_IN_ALL,
         partition_concurrency=ORDERS_AT_ONCE,
         polling_interval_sec=POLL_S,
-        on_conflict="always_update",
+        on_conflict=policy,
     )

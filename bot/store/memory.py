@@ -70,10 +70,15 @@ class Memory:
     ) -> Sequence[Remembered]:
         """Change the state of the newest tests with these labels, such as `T3`; return those that there were."""
         wanted = {label.upper() for label in labels}
-        newest: dict[str, Remembered] = {}
-        for test in self.tests(repository, number):  # oldest first, so a newer one takes the label
-            newest[test.label.upper()] = test
-        found = [test for label, test in sorted(newest.items()) if label in wanted]
+        newest: dict[str, list[Remembered]] = {}
+        for test in self.tests(
+            repository, number
+        ):  # the longest known first, so a later head takes the label
+            carriers = newest.setdefault(test.label.upper(), [])
+            if carriers and carriers[0].head != test.head:
+                carriers.clear()
+            carriers.append(test)
+        found = [test for label in sorted(wanted & newest.keys()) for test in newest[label]]
         with self._engine.begin() as connection:
             for test in found:
                 connection.execute(
