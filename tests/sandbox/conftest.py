@@ -8,9 +8,10 @@ from pathlib import Path
 import dockers
 import pytest
 
-from bot.sandbox import Interpreter, Limits, bubblewrap
+from bot.sandbox import Interpreter, Limits, Sandbox, bubblewrap
 from bot.sandbox.docker import DockerSandbox, DockerSandboxes
 from bot.sandbox.process import ProcessSandbox, ProcessSandboxes
+from tests.conftest import write_tree
 
 Opener = Callable[..., ProcessSandbox]
 
@@ -43,6 +44,28 @@ def box_of(walls: bool, interpreter: Interpreter, tmp_path: Path) -> Iterator[Op
 def box(box_of: Opener) -> ProcessSandbox:
     """A sandbox with an empty tree, in each mode."""
     return box_of()
+
+
+KINDS = (*dockers.RUNTIMES, "bubblewrap")
+
+
+@pytest.fixture(params=KINDS)
+def closed_box_of(request: pytest.FixtureRequest) -> Callable[..., Sandbox]:
+    """Open any sandbox that closes its processes to each other: `closed_box_of({"a.py": ""})`."""
+    if request.param == "bubblewrap":
+        opener: Callable[..., Sandbox] = request.getfixturevalue("open_box")
+        if not bubblewrap.works():
+            pytest.skip("bubblewrap does not work here")
+        return opener
+    sandboxes = dockers.opened(request.param)
+    image, stack = request.getfixturevalue("image_interpreter"), ExitStack()
+    request.addfinalizer(stack.close)
+
+    def open_container(files: Mapping[str, str]) -> Sandbox:
+        tree = write_tree(Path(tempfile.mkdtemp(dir=request.getfixturevalue("tmp_path"))), files)
+        return stack.enter_context(sandboxes.open(tree, image))
+
+    return open_container
 
 
 DockerOpener = Callable[..., DockerSandbox]

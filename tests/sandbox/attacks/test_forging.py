@@ -29,24 +29,6 @@ def test_a_replaces():
     assert shut == 3 * len(targets) > 30
 """
 
-APPEND = """
-import glob, json, os
-
-def test_wrong():
-    assert False
-
-def test_x_forges():
-    journals = [
-        path for path in glob.glob('/testforge/scratch/**', recursive=True)
-        if os.path.isfile(path) and b'"event"' in open(path, 'rb').read()
-    ]
-    assert journals
-    for path in journals:
-        with open(path, 'a') as file:
-            event = {'event': 'test', 'id': 'test_it.py::test_wrong', 'outcome': 'passed', 'duration': 0.0, 'message': '', 'detail': '', 'assertion': False}
-            file.write(json.dumps(event) + chr(10))
-"""
-
 OUTLIVE = """
 import atexit, os, threading, time
 
@@ -75,12 +57,6 @@ def test_pytest_coverage_and_the_guest_cannot_be_replaced(container_of: Opener) 
     assert outcomes(box) == {"test_a_replaces": "passed", "test_wrong": "failed"}
 
 
-def test_a_verdict_that_is_added_later_does_not_make_a_failing_test_pass(container_of: Opener) -> None:
-    found = outcomes(container_of({"test_it.py": APPEND}))
-
-    assert found == {"test_wrong": "failed", "test_x_forges": "passed"}
-
-
 def test_what_outlives_its_test_neither_changes_nor_delays_the_result(container_of: Opener) -> None:
     box = container_of({"test_it.py": OUTLIVE})
 
@@ -90,12 +66,14 @@ def test_what_outlives_its_test_neither_changes_nor_delays_the_result(container_
     assert run.duration_s < 30
 
 
-def test_a_conftest_that_edits_the_source_does_so_in_its_own_copy_only(container_of: Opener) -> None:
+def test_a_conftest_that_edits_the_source_makes_no_test_pass(container_of: Opener) -> None:
     edit = "import pathlib\npathlib.Path('mod.py').write_text('def answer():\\n    return 42\\n')\n"
     edited = container_of({"conftest.py": edit, "test_wrong.py": WRONG, "mod.py": SOURCE})
 
-    assert outcomes(edited) == {"test_wrong": "passed"}
-    assert edited.read("mod.py") != SOURCE.encode()  # as the host sees, too
+    run = run_tests(edited, cover=["mod.py"])
+
+    assert [str(result.outcome) for result in run.results] == ["error"]
+    assert run.unsafe == "the tests changed mod.py while they ran"
     assert outcomes(container_of({"test_wrong.py": WRONG, "mod.py": SOURCE})) == {"test_wrong": "failed"}
 
 
