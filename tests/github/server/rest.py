@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -75,7 +77,7 @@ ROUTES: list[Route] = []
 def route(method: str, path: str, *needs: str) -> Callable[[Handler], Handler]:
     """Make a function the handler of an endpoint."""
     pattern = re.compile(
-        re.sub(r"\{(\w+)\}", lambda m: f"(?P<{m[1]}>{'.+' if m[1] == 'ref' else '[^/]+'})", path)
+        re.sub(r"\{(\w+)\}", lambda m: f"(?P<{m[1]}>{'.+' if m[1] in ('ref', 'path') else '[^/]+'})", path)
     )
 
     def register(handler: Handler) -> Handler:
@@ -450,6 +452,30 @@ def _checks(call: Call) -> tuple[int, Json]:
 
 
 # ---------------------------------------------------------------- git
+
+
+@route("GET", "/repos/{owner}/{repo}/contents/{path}", "contents:read")
+def _contents(call: Call) -> tuple[int, Json]:
+    path = call.parts["path"]
+    content = call.repository.store.file(call.query.get("ref", "main"), path)
+    if content is None:
+        raise RefusalError(404, "Not Found")
+    sha = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+    url = f"{call.shapes.url}/repos/{call.repository.full_name}/contents/{path}"
+    return 200, {
+        "type": "file",
+        "encoding": "base64",
+        "size": len(content),
+        "name": path.rpartition("/")[2],
+        "path": path,
+        "content": base64.encodebytes(content).decode(),
+        "sha": sha,
+        "url": url,
+        "git_url": url,
+        "html_url": url,
+        "download_url": url,
+        "_links": {"git": url, "self": url, "html": url},
+    }
 
 
 @route("GET", "/repos/{owner}/{repo}/git/ref/{ref}", "contents:read")
