@@ -31,8 +31,15 @@ class Wanted:
 everything = Wanted(None, None)
 
 
+def is_private(case: Case) -> bool:
+    """Whether a case uses a name that only the module itself should use."""
+    return any(text.startswith("_") or "._" in text for text in case.key)
+
+
 def is_opaque(told: str, when: str) -> bool:
     """Whether a value holds what nobody can check by reading: a signature, a digest, an encoded blob."""
+    if len(re.findall(r"\\x", told)) > 3 and told not in when:
+        return True
     return any(
         token not in when
         and re.search(r"\d", token)
@@ -54,16 +61,14 @@ def cost_of(case: Case) -> float:
             cost += 60
         if then.kind == "holds" and not then.text:
             cost += 80
+        if then.text == "None" and not outcome.checks:
+            cost += 40
         if is_opaque(then.text, case.when.text):
             cost += _OPAQUE
     cost += sum(8 + len(expression) / 3 + len(t.text) / 4 for expression, t in outcome.checks)
     if _UGLY.search(case.when.text):
         cost += 15
-    if (
-        "._" in case.when.text
-        or case.when.text.startswith("_")
-        or "._" in "".join(s.text for s in case.given)
-    ):
+    if is_private(case):
         cost += 120
     if case.origin == "example":
         cost *= 0.6
@@ -87,7 +92,8 @@ def choose(
         for index in killers:
             evidence[index].add(("fault", number))
     for index, case in enumerate(cases):
-        evidence[index].update(feature for feature in case.features if wanted.has(feature))
+        if wanted.lines is None or not is_private(case):
+            evidence[index].update(feature for feature in case.features if wanted.has(feature))
     costs = [cost_of(case) for case in cases]
     left = set(range(len(cases)))
     chosen: list[tuple[int, set[Any]]] = []

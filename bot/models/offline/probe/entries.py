@@ -34,6 +34,7 @@ class Entries:
         self.names = names
         self.imports = names.imported
         self.ops: dict[str, Op] = {}
+        self.own: dict[str, bool] = {}
 
     def cases(self) -> list[Case]:
         """Return the mined programs as cases; a program that gives a name another meaning than one before is left out."""
@@ -61,15 +62,37 @@ class Entries:
         return eval(text, self.names.space([text]))
 
     def _case(self, program: Program) -> Case:
-        given = tuple(
-            self._bound(name, text) if name else Step(text, statement=True) for name, text in program.given
-        )
-        when = self._step(program.when)
+        given = tuple(self._given(name, text) for name, text in program.given)
+        when = self._step(self._rooted(program.when))
         return Case(self._subject(program, when, given), given, when, "mined")
 
-    def _bound(self, name: str, text: str) -> Step:
-        step = self._step(ast.parse(text, mode="eval").body)
-        return step.bound(name)
+    def _given(self, name: str, text: str) -> Step:
+        if not name:
+            tree = ast.parse(text)
+            return Step(ast.unparse(self._rooted(tree)), statement=True)
+        return self._step(self._rooted(ast.parse(text, mode="eval").body)).bound(name)
+
+    def _rooted(self, tree: Any) -> Any:
+        """Return code in which what the module defines is called by its name: `mi.take` becomes `take`."""
+        owner = self
+
+        class Roots(ast.NodeTransformer):
+            def visit_Attribute(self, node: ast.Attribute) -> Any:
+                self.generic_visit(node)
+                return ast.Name(node.attr, node.ctx) if owner._is_own(node) else node
+
+        return ast.fix_missing_locations(Roots().visit(tree))
+
+    def _is_own(self, node: ast.Attribute) -> bool:
+        path = ast.unparse(node)
+        if node.attr not in self.names.defined or path.partition(".")[0] not in self.imports:
+            return False
+        if path not in self.own:
+            try:
+                self.own[path] = self._value(path) is getattr(self.names.module, node.attr)
+            except Exception:
+                self.own[path] = False
+        return self.own[path]
 
     def _step(self, value: ast.expr) -> Step:
         """Return an expression as a step; a call of a function of the package knows its parameters."""

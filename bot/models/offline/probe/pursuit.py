@@ -11,6 +11,7 @@ import pickle
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .choosing import is_opaque
 from .faults import Fault
 from .judging import Judge, in_processes
 from .outcomes import InvalidCaseError
@@ -167,6 +168,8 @@ class Pursuit:
         if then is not None and then.is_accident(case.when.text, not self.search.focus.whole):
             return False
         if then is not None and then.kind == "holds" and not then.text and not outcome.checks:
+            return False
+        if then is not None and not self.search.focus.whole and is_opaque(then.text, case.when.text):
             return False
         case.outcome = outcome
         return True

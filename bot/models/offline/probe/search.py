@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from . import inputs, watching
+from .choosing import is_opaque
 from .focus import Focus
 from .outcomes import InvalidCaseError
 from .programs import Arg, Case, Op, Param, Step
@@ -100,6 +101,8 @@ class Search:
         if not near:
             self.known |= new
             return case if new else None
+        if not self.focus.whole and then is not None and is_opaque(then.text, case.when.text):
+            return None
         if not new and not keep:
             self._reserve(case)
             return None
