@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +34,7 @@ class Place:
 
     def __init__(self, root: Path, temp: Path, environment: Mapping[str, str]) -> None:
         self.root, self.temp = root, temp
-        self._environment = {**environment, "TMPDIR": str(temp), "VIRTUAL_ENV": sys.prefix, "COLUMNS": "500"}
+        self.environment = {**environment, "TMPDIR": str(temp), "VIRTUAL_ENV": sys.prefix, "COLUMNS": "500"}
 
     def write(self, files: Mapping[str, str]) -> None:
         for name, text in files.items():
@@ -52,7 +51,7 @@ class Place:
         return subprocess.Popen(
             [*COMMAND, *arguments],
             cwd=self.root,
-            env={**self._environment, **({"TMPDIR": str(temp)} if temp else {})},
+            env={**self.environment, **({"TMPDIR": str(temp)} if temp else {})},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
@@ -227,12 +226,22 @@ def test_a_run_that_is_stopped_says_so_and_leaves_nothing(place: Place, numbers:
     assert (place.root / "tests/test_calc.py").read_text() == GOOD
 
 
-def test_a_run_that_is_stopped_in_its_first_moment_says_so(place: Place) -> None:
+STOPPED_AT_AN_IMPORT = """
+import os, signal, sys
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "typer":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+"""
+
+
+def test_a_run_that_is_stopped_in_its_first_moment_says_so(place: Place, tmp_path: Path) -> None:
     place.commit({"calc.py": ADD})
-    process = place.start("review", "--base", "HEAD")
-    maps = Path(f"/proc/{process.pid}/maps")
-    while "_struct" not in maps.read_text() and process.poll() is None:  # imported while the command starts
-        time.sleep(0.001)
-    process.send_signal(signal.SIGINT)
-    done = place.finish(process)
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "sitecustomize.py").write_text(STOPPED_AT_AN_IMPORT)
+    place.environment["PYTHONPATH"] = str(tmp_path / "site")
+    done = place.run("review", "--base", "HEAD")
     assert (done.code, done.err) == (1, "testforge: Stopped before anything was found.\n")

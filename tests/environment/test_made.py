@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -155,6 +156,7 @@ def test_a_setup_command_that_fails_is_named(prepare: Prepare) -> None:
         prepare({}, config="environment:\n  setup: [exit 3]\n")
 
 
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 @pytest.mark.slow
 def test_compiled_modules_are_put_into_the_copy_of_the_tree(prepare: Prepare, python: Run) -> None:
     found = prepare(
