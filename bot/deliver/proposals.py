@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bot.deliver.wording import evidence
-from bot.domain import MutationDelta, RunReport, TargetReport
+from bot.deliver.wording import clean, evidence
+from bot.domain import Judgement, MutationDelta, RunReport, TargetReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,11 @@ def proposals(report: RunReport) -> tuple[Proposal, ...]:
         if target.suite is None:
             continue
         places = _places(target)
+        by_name: dict[str, list[Judgement]] = {}
+        for row in target.kept:
+            by_name.setdefault(_name(row.id), []).append(row)
         for proof in evidence(target):
-            rows = [row for row in target.kept if _is_of(row.id, proof.name)]
+            rows = by_name.get(proof.name, [])
             killed = [key for row in rows for key in row.mutants_killed]
             kill_lines = tuple(sorted({places[key][0] for key in killed if key in places}))
             functions = {places[key][1] for key in killed if key in places}
@@ -90,10 +93,10 @@ def _places(report: TargetReport) -> Mapping[str, tuple[int, str]]:
     return {v.mutant.id: (v.mutant.first, v.mutant.function) for d in deltas for v in d.after.verdicts}
 
 
-def _is_of(node_id: str, name: str) -> bool:
-    """Whether a node id is that function's, or that of a case of it."""
+def _name(node_id: str) -> str:
+    """Return a node id without its file and without the parameters of its case, as evidence names it."""
     inside = node_id.partition("::")[2] or node_id
-    return inside == name or (inside.startswith(f"{name}[") and inside.endswith("]"))
+    return clean(inside.partition("[")[0] if inside.endswith("]") else inside)
 
 
 def _function_at(report: TargetReport, line: int) -> str:

@@ -85,23 +85,6 @@ def suggest(path: str, old: bytes, new: bytes, anchors: Anchors) -> Suggested:
     return Suggested(found)
 
 
-def applied(old: bytes, suggestions: Sequence[Suggestion]) -> bytes:
-    """Return a file as it is once all suggestions for it are applied, as GitHub's batch does."""
-    text = old.decode("utf-8")
-    end = "\r\n" if "\r\n" in text else "\n"
-    lines = _kept(text)
-    for suggestion in sorted(suggestions, key=lambda one: one.first, reverse=True):
-        lines[suggestion.first - 1 : suggestion.last] = [f"{line}{end}" for line in suggestion.lines]
-    return "".join(lines).encode("utf-8")
-
-
-def _kept(text: str) -> list[str]:
-    """Return lines with their ends, split at LF only."""
-    parts = text.split("\n")
-    lines = [f"{part}\n" for part in parts[:-1]]
-    return [*lines, parts[-1]] if parts[-1] else lines
-
-
 def _line_end(text: str) -> str:
     """Return the one kind of line end of a text, `none` if it has none; empty if they are mixed."""
     pairs, feeds, returns = text.count("\r\n"), text.count("\n"), text.count("\r")

@@ -24,7 +24,7 @@ ALL_PERMISSIONS = {
     "metadata": "read",
     "pull_requests": "write",
 }
-_SUGGESTION = re.compile(r"^(`{3,})suggestion[ \t]*\n(.*?)^\1[ \t]*$", re.DOTALL | re.MULTILINE)
+SUGGESTION = re.compile(r"^(`{3,})suggestion[ \t]*\n(.*?)^\1[ \t]*$", re.DOTALL | re.MULTILINE)
 
 
 @lru_cache(maxsize=1)
@@ -343,7 +343,7 @@ class World:
             assert pull.head_repo is not None
             edits: dict[str, list[tuple[int, int, list[str]]]] = {}
             for comment in pull.line_comments:
-                match = _SUGGESTION.search(comment.body.replace("\r\n", "\n"))
+                match = SUGGESTION.search(comment.body.replace("\r\n", "\n"))
                 if match is None:
                     continue
                 if comment.commit != pull.last_head:
@@ -357,7 +357,7 @@ class World:
                 old = repository.store.file(pull.last_head, path)
                 if old is None:
                     raise RefusalError(422, f"there is no {path}")
-                files[path] = _edited(old, found)
+                files[path] = edited(old, found)
             if not files:
                 raise RefusalError(422, "there is nothing to apply")
             return self.push(
@@ -390,7 +390,7 @@ class World:
         self.tokens.clear()
 
 
-def _edited(old: bytes, edits: list[tuple[int, int, list[str]]]) -> bytes:
+def edited(old: bytes, edits: list[tuple[int, int, list[str]]]) -> bytes:
     """Return a file with lines replaced, its line ends made alike as GitHub makes them."""
     text = old.decode("utf-8")
     end = "\r\n" if "\r\n" in text else "\n"
