@@ -8,6 +8,7 @@ import subprocess
 import sys
 import types
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -106,6 +107,22 @@ def test_every_option_reaches_the_request(repo, calls):
     options = "--head main --only add.py --only pkg --model x/y --sandbox process --max-iterations 3 --budget 0.5 --seed 7"
     assert call("review", str(repo / "pkg"), "--base", "main", *options.split()).exit_code == 0
     assert calls == [Request(repo, "main", "main", None, ("add.py", "pkg"), "x/y", "process", 3, 0.5, 7)]
+
+
+def test_the_options_of_a_models_calls_reach_the_request(repo, calls, monkeypatch):
+    monkeypatch.setenv("TESTFORGE_TRACE", "from-the-environment.jsonl")
+    assert call("generate", "add.py", "--record", "tape", "--jobs", "3").exit_code == 0
+    assert call("review", "--base", "main", "--trace", "t.jsonl", "--replay", "tape").exit_code == 0
+    assert [(r.trace, r.record, r.replay, r.jobs) for r in calls] == [
+        (Path("from-the-environment.jsonl"), Path("tape"), None, 3),
+        (Path("t.jsonl"), None, Path("tape"), None),
+    ]
+
+
+def test_a_replay_cannot_be_recorded(repo, calls):
+    result = call("generate", "add.py", "--record", "a", "--replay", "b")
+    assert (result.exit_code, calls) == (2, [])
+    assert "leave out --record or --replay" in result.stderr
 
 
 def test_generate_asks_for_the_whole_file(repo, calls, monkeypatch):

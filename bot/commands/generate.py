@@ -12,14 +12,19 @@ from bot.commands.options import (
     Apply,
     Budget,
     Iterations,
+    Jobs,
     Json,
     Model,
     Patch,
     Quiet,
+    Record,
+    Replay,
     Sandbox,
     Seed,
+    Trace,
     outputs,
     request,
+    taped,
 )
 from bot.commands.paths import inside
 from bot.commands.reviewing import run_and_deliver
@@ -33,9 +38,13 @@ def generate(
     max_iterations: Iterations = None,
     budget: Budget = None,
     seed: Seed = 0,
+    jobs: Jobs = None,
     json_file: Json = None,
     patch_file: Patch = None,
     apply: Apply = False,
+    trace: Trace = None,
+    record: Record = None,
+    replay: Replay = None,
     quiet: Quiet = False,
 ) -> None:
     """Write tests for a whole file, as if every line of it had changed."""
@@ -44,6 +53,6 @@ def generate(
 
         files = outputs(json_file, patch_file)
         root = project_of(file)
-        wish = request(root, None, model, sandbox, max_iterations, budget, seed)
+        wish = taped(request(root, None, model, sandbox, max_iterations, budget, seed), trace, record, replay)
         whole_file = inside(root, file, (Path(),))
-        run_and_deliver(replace(wish, whole_file=whole_file), files, apply=apply, quiet=quiet)
+        run_and_deliver(replace(wish, whole_file=whole_file, jobs=jobs), files, apply=apply, quiet=quiet)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -39,6 +40,26 @@ Budget = Annotated[
     float | None, typer.Option("--budget", min=0, metavar="USD", help="Most that model calls may cost.")
 ]
 Seed = Annotated[int, typer.Option(metavar="N", help="The same seed gives the same tests.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        min=1, metavar="N", help="Files worked on at once.  [default: 4; 1 with the built-in model]"
+    ),
+]
+Trace = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Add a line of JSON to it for every call of the model."),
+]
+Record = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR", help="Keep the model's replies there, to be replayed; a trace goes there too."
+    ),
+]
+Replay = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Take the model's replies from there instead of calling a model."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 
 
@@ -66,6 +87,21 @@ def request(
         budget_usd=config.budget_usd if budget is None else budget,
         seed=seed,
     )
+
+
+def taped(wish: Request, trace: Path | None, record: Path | None, replay: Path | None) -> Request:
+    """Return a request of which the model's calls are traced, recorded or replayed.
+
+    Raises:
+        UsageError: It is to be recorded and replayed at once.
+    """
+    from bot.errors import UsageError
+
+    if record is not None and replay is not None:
+        raise UsageError(
+            "A replay calls no model, so there is nothing to record: leave out --record or --replay."
+        )
+    return replace(wish, trace=trace or settings().trace, record=record, replay=replay)
 
 
 def settings() -> Settings:

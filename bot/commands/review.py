@@ -12,14 +12,19 @@ from bot.commands.options import (
     Apply,
     Budget,
     Iterations,
+    Jobs,
     Json,
     Model,
     Patch,
     Quiet,
+    Record,
+    Replay,
     Sandbox,
     Seed,
+    Trace,
     outputs,
     request,
+    taped,
 )
 from bot.commands.paths import inside
 from bot.commands.reviewing import run_and_deliver
@@ -44,9 +49,13 @@ def review(
     max_iterations: Iterations = None,
     budget: Budget = None,
     seed: Seed = 0,
+    jobs: Jobs = None,
     json_file: Json = None,
     patch_file: Patch = None,
     apply: Apply = False,
+    trace: Trace = None,
+    record: Record = None,
+    replay: Replay = None,
     quiet: Quiet = False,
 ) -> None:
     """Write tests for the changed Python files of a repository, and say what they prove."""
@@ -56,5 +65,6 @@ def review(
         files = outputs(json_file, patch_file)
         root = find_root(path)
         limits = tuple(inside(root, limit, (Path(), path, root)) for limit in only or ())
-        wish = request(root, base, model, sandbox, max_iterations, budget, seed)
-        run_and_deliver(replace(wish, base=base, head=head, only=limits), files, apply=apply, quiet=quiet)
+        wish = taped(request(root, base, model, sandbox, max_iterations, budget, seed), trace, record, replay)
+        wish = replace(wish, base=base, head=head, only=limits, jobs=jobs)
+        run_and_deliver(wish, files, apply=apply, quiet=quiet)

@@ -11,7 +11,7 @@ from bot.models import Model
 from bot.models.budget import Budget
 from bot.models.builtin import NAME, BuiltIn
 from bot.models.cassette import TRACE, Recorder, Recording
-from bot.models.failures import SetupError
+from bot.models.failures import SetupError, UnreadableError
 from bot.models.prices import Price, read_price
 from bot.models.redaction import Redactor, configured
 from bot.models.remote import Remote
@@ -74,7 +74,7 @@ def greet(model: Model) -> Usage:
         return Usage()
     try:
         return model.complete((GREETING,)).usage
-    except SetupError as error:
+    except (SetupError, UnreadableError) as error:
         raise UsageError(error.message) from None
     except ModelError:
         return Usage()

@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.errors import ModelError
 from bot.models.redaction import Redactor
-from bot.models.retry import status_of, unreachable
+from bot.models.retry import status_of, unreachable, unreadable
 
 MESSAGE_CHARACTERS = 300
 LAYERS = re.compile(r"^(?:[\w.]*(?:Error|Exception)\s*[:-]\s*)+")
@@ -29,6 +29,10 @@ class CallError(ModelError):
 
 class SetupError(CallError):
     """No call to this model can succeed until something is set up: its name, its key, its address, the network."""
+
+
+class UnreadableError(CallError):
+    """What came back is no model's reply."""
 
 
 class ContextError(CallError):
@@ -89,6 +93,12 @@ def _told(litellm: Any, name: str, error: Exception) -> tuple[type[CallError], s
         return (
             SetupError,
             f"The provider of {name} cannot be reached; check the network and the address in the environment.",
+        )
+    if unreadable(error):
+        return (
+            UnreadableError,
+            f"The provider of {name} answered with something that is no model's reply; "
+            "check the address in the environment.",
         )
     said = " ".join(str(error).split())
     said = LAYERS.sub("", said) or said

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -166,6 +167,8 @@ def imported() -> Any:
     os.environ["LITELLM_MODE"] = "PRODUCTION"  # otherwise it loads a `.env` from above its own files
     import litellm
 
+    # Its classes for Google's answers make pydantic warn of itself, which is no concern of who runs this.
+    warnings.filterwarnings("ignore", category=UserWarning, module=r"pydantic\.")
     litellm.telemetry = False
     litellm.suppress_debug_info = True
     logging.getLogger("LiteLLM").setLevel(logging.ERROR)

@@ -16,12 +16,12 @@ from bot.errors import ModelError, UsageError
 from bot.models import Message, Reply, ToolCall, ToolSchema, Traits
 from bot.models.budget import BudgetError
 from bot.models.cassette import FILE, Request, hash_of, request_of
-from bot.models.failures import CallError, ContextError, SetupError
+from bot.models.failures import CallError, ContextError, SetupError, UnreadableError
 from bot.models.redaction import Redactor
 
 SHOWN_LINES = 40
 _ERRORS: Mapping[str, type[ModelError]] = {
-    each.__name__: each for each in (CallError, SetupError, ContextError, BudgetError)
+    each.__name__: each for each in (CallError, SetupError, UnreadableError, ContextError, BudgetError)
 }
 
 
@@ -95,13 +95,15 @@ class Replaying:
     def _miss(self, request: Request, *, asked_before: bool) -> ReplayError:
         if asked_before:
             return ReplayError("The run asks more often than the recorded one did; record it again.")
-        nearest = max(
-            self.cassette.calls, key=lambda call: _alike(self.cassette.messages(call), request.messages)
-        )
+        nearest = max(self.cassette.calls, key=lambda call: self._nearness(call, request))
         return ReplayError(
             "The run asks what the recorded one did not; record it again, or run it as it was recorded.",
             "\n".join(_difference(nearest, self.cassette, request)),
         )
+
+    def _nearness(self, call: Mapping[str, Any], request: Request) -> tuple[int, int]:
+        recorded = self.cassette.messages(call)
+        return _alike(recorded, request.messages), -abs(len(recorded) - len(request.messages))
 
 
 def _difference(call: Mapping[str, Any], cassette: Cassette, request: Request) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -10,6 +11,11 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 LONGEST_WAIT_S = 60.0
+_NO_REPLY = re.compile(
+    r"Empty or invalid response|Unable to get json response|Error converting to valid response"
+    r"|response with no 'choices'|Exception - (?:Expecting value|Unterminated string|'utf-8' codec)"
+    r"|Traceback \(most recent call last\)"
+)
 TIMEOUTS = 2
 """Time limits in one call after which it is given up: each has cost minutes."""
 _NAP_S = 0.5
@@ -65,7 +71,7 @@ class Retry:
         """Return what a function returns, called again while it raises what may pass; its last error is raised.
 
         The same server error (500) twice in a row will not pass either: some servers answer a request that they
-        cannot read like that.
+        cannot read like that. Nor will the same answer that is no reply, such as a proxy's page.
         """
         last = ""
         timeouts = 0
@@ -76,7 +82,8 @@ class Retry:
                 return function()
             except Exception as error:
                 timeouts += isinstance(error, TimeoutError)
-                repeated = status_of(error) == 500 and str(error) == last and not unreachable(error)
+                hopeless = (status_of(error) == 500 and not unreachable(error)) or unreadable(error)
+                repeated = hopeless and str(error) == last
                 over = attempt == self.attempts or timeouts == TIMEOUTS
                 if over or repeated or not may_pass(error):
                     raise
@@ -104,7 +111,15 @@ def may_pass(error: Exception) -> bool:
     if isinstance(error, TimeoutError | ConnectionError):
         return True
     status = status_of(error)
-    return status in (408, 409, 429) or status >= 500
+    return status in (408, 409, 429) or status >= 500 or unreadable(error)
+
+
+def unreadable(error: BaseException) -> bool:
+    """Return whether a server answered with something that is no reply: a page, half of one, nothing.
+
+    LiteLLM has no class for it; to one provider it gives the status of a server's fault, to another that of a wrong request.
+    """
+    return _NO_REPLY.search(str(error)) is not None
 
 
 def unreachable(error: BaseException) -> bool:
