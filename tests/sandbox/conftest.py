@@ -50,22 +50,22 @@ KINDS = (*dockers.RUNTIMES, "bubblewrap")
 
 
 @pytest.fixture(params=KINDS)
-def closed_box_of(request: pytest.FixtureRequest) -> Callable[..., Sandbox]:
+def closed_box_of(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[..., Sandbox]]:
     """Open any sandbox that closes its processes to each other: `closed_box_of({"a.py": ""})`."""
     if request.param == "bubblewrap":
-        opener: Callable[..., Sandbox] = request.getfixturevalue("open_box")
         if not bubblewrap.works():
             pytest.skip("bubblewrap does not work here")
-        return opener
+        yield request.getfixturevalue("open_box")
+        return
     sandboxes = dockers.opened(request.param)
-    image, stack = request.getfixturevalue("image_interpreter"), ExitStack()
-    request.addfinalizer(stack.close)
+    image = request.getfixturevalue("image_interpreter")
+    with ExitStack() as stack:
 
-    def open_container(files: Mapping[str, str]) -> Sandbox:
-        tree = write_tree(Path(tempfile.mkdtemp(dir=request.getfixturevalue("tmp_path"))), files)
-        return stack.enter_context(sandboxes.open(tree, image))
+        def open_container(files: Mapping[str, str]) -> Sandbox:
+            tree = write_tree(Path(tempfile.mkdtemp(dir=tmp_path)), files)
+            return stack.enter_context(sandboxes.open(tree, image))
 
-    return open_container
+        yield open_container
 
 
 DockerOpener = Callable[..., DockerSandbox]
