@@ -63,7 +63,8 @@ class Description:
     def template(self, method: str, path: str) -> str | None:
         """Return the path of the description that a request's path belongs to; the one with fewest variables."""
         for _, routes in sorted(self._routes.items()):
-            for pattern, template in routes:
+            # `/commits/{ref}` would also fit what lies below a commit.
+            for pattern, template in sorted(routes, key=lambda route: -route[1].count("/")):
                 if pattern.fullmatch(path) and method.lower() in self._document["paths"][template]:
                     return template
         return None
