@@ -2,7 +2,7 @@
 
 GitHub takes 65,536 characters. What does not fit is left out in this order: the names of rejected tests, the killed
 mutants one by one, the new files' contents and the patch (commands deliver both), the evidence of tests beyond the
-thirtieth of a file, the tables of files beyond the tenth, at last everything but the headline.
+thirtieth of a file (never more than 200 are listed), files beyond the tenth (never more than 40), then all but three of each.
 """
 
 from __future__ import annotations
@@ -10,17 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bot.deliver.bars import percent
 from bot.deliver.console import dollars, headline, seconds
 from bot.deliver.facts import Facts
 from bot.deliver.markdown import cell, code, fenced, fold, html, length, plain
+from bot.deliver.measures import table
 from bot.deliver.proposals import Proposal
 from bot.deliver.remarks import Comment
 from bot.deliver.wording import line_list, on_base, plural, rejections
-from bot.domain import MutationDelta, TargetReport
+from bot.domain import TargetReport
 
 LONGEST = 65_000  # characters: GitHub's limit, less what a marker and a remark may add
-_BAR = 10  # characters of a bar
 _REJECTED_SHOWN = 60
 _KILLS_SHOWN = 4
 
@@ -143,7 +142,7 @@ def _target(facts: Facts, target: TargetReport, detail: _Detail) -> Iterator[str
     if target.status != "proposed":
         first = next(iter(target.reason.splitlines()), "")
         yield plain(f"{target.status}: {first}" if first else target.status)
-    yield _measures(target)
+    yield table(target)
     tests = facts.tests_of(target.target.path)
     if tests:
         yield _evidence(tests, detail)
@@ -163,44 +162,6 @@ def _target(facts: Facts, target: TargetReport, detail: _Detail) -> Iterator[str
     if obstacle and suite is not None:
         yield f"{code(suite.path)} comes by commit, because {obstacle}."
     yield from _rejected(target, detail)
-
-
-def _measures(target: TargetReport) -> str:
-    """Return the table of measures before and after; empty where nothing could be measured."""
-    coverage = target.coverage
-    rows: list[str] = []
-    named = (
-        ("Changed lines", coverage.changed),
-        ("Lines of the file", coverage.file),
-        ("Branches of the file", coverage.branch),
-    )
-    for name, delta in named:
-        if delta.after is not None:
-            rows.append(
-                f"| {name} | {percent(delta.before)} | {percent(delta.after)} | {bar(delta.before, delta.after)} |"
-            )
-    mutation = target.mutation_file if target.target.whole_file else target.mutation_changed
-    what = "Mutants of the file" if target.target.whole_file else "Mutants of changed lines"
-    rows.extend(_mutation(what, mutation))
-    if not rows:
-        return ""
-    return "\n".join(["| | before | after | |", "|---|---:|---:|---|", *rows])
-
-
-def _mutation(name: str, delta: MutationDelta | None) -> Iterator[str]:
-    """Yield the row of the mutation score."""
-    if delta is None or delta.after.score is None:
-        return
-    before, after = delta.before.score, delta.after.score
-    counts = f"{delta.after.caught} of {delta.after.judged}"
-    yield f"| {name} | {percent(before)} | {percent(after)} | {bar(before, after)} {counts} |"
-
-
-def bar(before: float | None, after: float) -> str:
-    """Return a small bar: what was there, what was added, what is missing."""
-    end = round(after * _BAR)
-    start = min(end, round((before or 0.0) * _BAR))
-    return f"`{'█' * start}{'▓' * (end - start)}{'░' * (_BAR - end)}`"
 
 
 def _evidence(tests: Sequence[Proposal], detail: _Detail) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.deliver.bars import percent
-from bot.deliver.body import bar, title
+from bot.deliver.body import title
 from bot.deliver.boxes import draw
 from bot.deliver.facts import Facts
 from bot.deliver.markdown import cell, code, plain
+from bot.deliver.measures import bar
 from bot.domain import TargetReport
 
 _ROWS = 20

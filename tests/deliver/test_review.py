@@ -209,7 +209,7 @@ def test_a_huge_run_fits_and_keeps_what_to_type(root: Path) -> None:
     body = reviewed(root, many(3000)).body
     assert markdown.length(body) <= 65_000
     assert "/testforge apply" in body
-    assert "and 8970 more" in body
+    assert "and 8800 more" in body
 
 
 def test_a_huge_new_file_is_left_to_the_commands(root: Path) -> None:
