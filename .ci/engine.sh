@@ -1,12 +1,25 @@
 #!/usr/bin/env bash
 # Gives this machine a Docker engine with gVisor and the sandbox image, without any image registry: packages and the
 # base image come from Debian. Run as root; what is there already is left as it is.
+#   DOCKER_HOST      a Unix socket of an engine's own, where another engine has the usual one
+#   DOCKERD_OPTIONS  how that engine is started, such as `--data-root=DIR --exec-root=DIR --pidfile=FILE`
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 say() { printf '\n=== %s\n' "$*"; }
+# Mirrors stumble now and then.
+patiently() {
+    local pause
+    for pause in 3 10 30; do
+        "$@" && return
+        echo "again in $pause s: $*"
+        sleep "$pause"
+    done
+    "$@"
+}
 release=$(. /etc/os-release && echo "${VERSION_CODENAME:-bookworm}")
 base=testforge-base:$release
+log=$(mktemp -d)
 
 say "packages for the engine"
 missing=()
@@ -14,41 +27,43 @@ for pair in dockerd:docker.io debootstrap:debootstrap runsc:runsc; do
     command -v "${pair%%:*}" >/dev/null || missing+=("${pair##*:}")
 done
 if [ "${#missing[@]}" -gt 0 ]; then
-    apt-get update -qq >/dev/null || true
+    echo "installing ${missing[*]}"
     # The package would start a service of its own, which not every machine can.
     export DEBIAN_FRONTEND=noninteractive RUNLEVEL=1
-    for package in "${missing[@]}"; do
-        apt-get install -y -qq --no-install-recommends "$package" >/dev/null ||
-            { [ "$package" = runsc ] && echo "runsc cannot be had here; gVisor is left out"; }
-    done
+    patiently apt-get update -qq >/dev/null
+    patiently apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
 
 say "the engine"
 mkdir -p /etc/docker
-if [ ! -e /etc/docker/daemon.json ] && command -v runsc >/dev/null; then
+if [ ! -e /etc/docker/daemon.json ]; then
     cat >/etc/docker/daemon.json <<JSON
 {"runtimes": {"runsc": {"path": "$(command -v runsc)", "runtimeArgs": ["--platform=ptrace", "--network=none"]}}}
 JSON
 fi
 if ! docker version >/dev/null 2>&1; then
-    rm -f /var/run/docker.pid
-    nohup dockerd >/var/log/dockerd.log 2>&1 </dev/null &
+    [ -n "${DOCKERD_OPTIONS:-}" ] || rm -f /var/run/docker.pid
+    # shellcheck disable=SC2086 # several words
+    nohup dockerd ${DOCKER_HOST:+--host="$DOCKER_HOST"} ${DOCKERD_OPTIONS:-} >"$log/dockerd" 2>&1 </dev/null &
     for _ in $(seq 60); do
         docker version >/dev/null 2>&1 && break
         sleep 1
     done
-    docker version >/dev/null || { tail -n 40 /var/log/dockerd.log; exit 1; }
+    docker version >/dev/null || { tail -n 40 "$log/dockerd"; exit 1; }
 fi
-docker info --format 'engine {{.ServerVersion}}, runtimes {{range $name, $_ := .Runtimes}}{{$name}} {{end}}'
+docker info --format 'engine {{.ServerVersion}}, storage {{.Driver}}, runtimes {{range $name, $_ := .Runtimes}}{{$name}} {{end}}'
 
 say "the base image"
-if ! docker image inspect "$base" >/dev/null 2>&1; then
-    root=$(mktemp -d)
+bootstrap() {
+    rm -rf "$1"
     debootstrap --variant=minbase --include=python3,python3-venv,python3-distutils,ca-certificates,git \
-        "$release" "$root" >/var/log/debootstrap.log || { tail -n 20 /var/log/debootstrap.log; exit 1; }
-    rm -rf "$root"/var/cache/apt/archives/*.deb "$root"/var/lib/apt/lists/* "$root"/usr/share/doc/* "$root"/usr/share/man/*
-    tar -C "$root" -c . | docker import - "$base" >/dev/null
-    rm -rf "$root"
+        "$release" "$1" >"$log/debootstrap" || { tail -n 20 "$log/debootstrap"; return 1; }
+}
+if ! docker image inspect "$base" >/dev/null 2>&1; then
+    patiently bootstrap "$log/root"
+    rm -rf "$log"/root/var/cache/apt/archives/*.deb "$log"/root/var/lib/apt/lists/* "$log"/root/usr/share/{doc,man}/*
+    tar -C "$log/root" -c . | docker import - "$base" >/dev/null
+    rm -rf "$log/root"
 fi
 
 say "the sandbox image"
