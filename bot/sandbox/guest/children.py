@@ -79,18 +79,18 @@ def watch(pid: int, pipe: int, seconds: Sequence[float], start_seconds: float = 
             if not piece:
                 break
         else:
-            now_used = _cpu_seconds(pid)
+            now_used = cpu_seconds(pid)
             if patience == 0 or now_used - used < 0.05:
                 word = "timeout"
             patience, used, began = patience - 1, now_used, time.monotonic()
     os.close(pipe)
-    status = _end(pid)
+    status = end(pid)
     if not word:
         word = "timeout" if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGPROF else "failed"
     return Fate(word, position)
 
 
-def _end(pid: int) -> int:
+def end(pid: int) -> int:
     """Kill a child's process group and whatever it has left behind; return its wait status."""
     _kill_group(pid)
     _, status = os.waitpid(pid, 0)
@@ -126,7 +126,8 @@ def _children() -> list[int]:
     return []
 
 
-def _cpu_seconds(pid: int) -> float:
+def cpu_seconds(pid: int) -> float:
+    """Return the CPU seconds that a process has used; 0 if it cannot be told."""
     with (
         contextlib.suppress(OSError, ValueError, IndexError),
         open(f"/proc/{pid}/stat", encoding="ascii") as file,

@@ -1,0 +1,138 @@
+"""The table of a function's candidates against assertions about it, and alternative assertions from what was observed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from bot.programs.assertions import Assertion
+from bot.programs.grid import LIMIT_S, Cell, Grid, run_grids
+from bot.sandbox import Sandbox
+
+_MISSING = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A function with candidates for it and assertions about it.
+
+    Attributes:
+        programs: Whole programs, each of which defines the function.
+        assertions: Without repetitions.
+    """
+
+    programs: tuple[str, ...]
+    assertions: tuple[Assertion, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What each program gave for each assertion.
+
+    Attributes:
+        outcomes: By program a letter for each assertion, as in `Cell.outcomes`.
+        cells: By program what each call gave, in the order of `calls`.
+    """
+
+    assertions: tuple[Assertion, ...]
+    outcomes: tuple[str, ...]
+    calls: tuple[str, ...]
+    cells: tuple[tuple[Cell, ...], ...] = field(repr=False)
+
+    def passes(self, program: int, assertion: int) -> bool:
+        """Return whether a program passes an assertion."""
+        return self.outcomes[program][assertion] == "P"
+
+    def with_observed(self) -> Table:
+        """Return this table with one more assertion for each value that a call gave, where there is none yet.
+
+        This is TiCoder's dynamic mutation (METHODS 2.2). A value without a literal makes no assertion.
+        """
+        known = {(one.call, one.expected) for one in self.assertions}
+        added: dict[Assertion, int] = {}
+        for position, call in enumerate(self.calls):
+            values = dict.fromkeys(row[position].text for row in self.cells if row[position].kind == "value")
+            for text in values:
+                if text is not None and (call, text) not in known:
+                    added[Assertion(call, f"_ == {text}")] = position
+        outcomes = tuple(
+            mine + "".join(_outcome(row[position], one) for one, position in added.items())
+            for mine, row in zip(self.outcomes, self.cells, strict=True)
+        )
+        return Table((*self.assertions, *added), outcomes, self.calls, self.cells)
+
+
+def tabulate(
+    box: Sandbox,
+    problems: Sequence[Problem],
+    *,
+    limit_s: float = LIMIT_S,
+    workers: int = 2,
+    alone: bool = False,
+    timeout_s: float = 3600.0,
+) -> tuple[Table, ...]:
+    """Run every program of every problem on every call that its assertions make, in a sandbox.
+
+    Args:
+        box: An open sandbox.
+        problems: What to run.
+        limit_s: CPU seconds for a call with one assertion.
+        workers: Processes that share the work.
+        alone: Give each pair of program and call a process of its own.
+        timeout_s: Wall limit for all of it, in seconds.
+
+    Raises:
+        MeasureError: They could not all be run.
+    """
+    grids, places = [], []
+    for problem in problems:
+        tests: dict[str, list[str]] = {}
+        where = []
+        for one in problem.assertions:
+            of_call = tests.setdefault(one.call, [])
+            where.append((list(tests).index(one.call), len(of_call)))
+            of_call.append(one.predicate)
+        grids.append(Grid(problem.programs, tuple(tests), tuple(map(tuple, tests.values()))))
+        places.append(where)
+    found = run_grids(box, grids, limit_s=limit_s, workers=workers, alone=alone, timeout_s=timeout_s)
+    return tuple(
+        Table(
+            problem.assertions,
+            tuple("".join(row[call].outcomes[test] for call, test in where) for row in rows),
+            grid.inputs,
+            rows,
+        )
+        for problem, grid, where, rows in zip(problems, grids, places, found, strict=True)
+    )
+
+
+def _outcome(cell: Cell, assertion: Assertion) -> str:
+    """Return what an assertion made of an observed value says of what another program gave."""
+    if cell.kind == "timeout":
+        return "T"
+    if cell.kind == "died":
+        return "X"
+    if cell.kind != "value":
+        return "E"
+    expected = assertion.predicate.removeprefix("_ == ")
+    if cell.text == expected:
+        return "P"
+    mine, other = _value(cell.text), _value(expected)
+    return "P" if mine is not _MISSING and mine == other else "F"
+
+
+@lru_cache(maxsize=100_000)
+def _value(text: str | None) -> Any:
+    """Return the value of a literal, never running it; `_MISSING` for anything else."""
+    if text is None:
+        return _MISSING
+    if text == "frozenset()":
+        return frozenset()
+    inner = text[len("frozenset(") : -1] if text.startswith("frozenset(") else text
+    try:
+        return frozenset(ast.literal_eval(inner)) if inner != text else ast.literal_eval(inner)
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return _MISSING
