@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from bot import settings
 from bot.errors import UsageError
@@ -19,6 +20,9 @@ from bot.jobs.office import Office
 from bot.jobs.peers import Peers
 from bot.settings import Settings
 from bot.store import Store, database
+
+if TYPE_CHECKING:
+    from dbos import WorkflowStatus
 
 OWN_LOCK_S = 15.0
 """How long the lock of this worker's name is waited for: a peer may hold it while it puts a dead one's work back."""
@@ -71,6 +75,10 @@ class Engine:
             shutil.rmtree(work, ignore_errors=True)  # of a process of this name that was killed
             self._office = Office(self._operator, self.store, self._app, self.name, work)
             DBOS(config=self._config())
+            # DBOS writes by a handler of its own otherwise, past the redaction of all other logs.
+            dbos_log = logging.getLogger("dbos")
+            dbos_log.handlers.clear()
+            dbos_log.propagate = True
             _register(self._office)
             if not self._operator.runs_at_once:
                 DBOS.listen_queues([])
@@ -99,7 +107,7 @@ class Engine:
                 return "accepted"
             except DBOSWorkflowIDInUseError:
                 status = DBOS.get_workflow_status(identity)
-                if status is None or status.status not in _FAILED:
+                if status is None or not _has_failed(status):
                     return "duplicate"
         return "duplicate"
 
@@ -145,6 +153,12 @@ class Engine:
             "log_level": "WARNING",
             "enable_otlp": False,
         }
+
+
+def _has_failed(status: WorkflowStatus) -> bool:
+    """Return whether a workflow ended without doing what it was for, so that asking again makes sense."""
+    output = status.output if isinstance(status.output, dict) else {}
+    return status.status in _FAILED or output.get("state") == "failed"
 
 
 def _register(office: Office) -> None:
