@@ -30,7 +30,7 @@ if [ "${#missing[@]}" -gt 0 ]; then
     echo "installing ${missing[*]}"
     # The package would start a service of its own, which not every machine can.
     export DEBIAN_FRONTEND=noninteractive RUNLEVEL=1
-    patiently apt-get update -qq >/dev/null
+    apt-get update -qq >/dev/null || true
     patiently apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
 
