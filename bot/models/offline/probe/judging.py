@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import collections
+import contextlib
 import gc
 import json
 import os
@@ -10,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FunctionType
 from typing import Any
 
-from . import faults, guard
+from . import faults, guard, watching
 from .faults import Fault
 from .loading import Woven
 from .programs import Case
@@ -34,6 +37,7 @@ class Judge:
         self.flags = faults.flags_of(woven.tree)
         self.slow: set[int] = set()
         self.functions: dict[tuple[Any, ...], list[FunctionType]] = {}
+        self.light_codes: dict[tuple[Any, ...], CodeType] = {}
         self.reaching: dict[int, list[int]] = {}
 
     def kills(self, wanted: Sequence[Fault], cases: Sequence[Case]) -> dict[int, list[int]]:
@@ -44,10 +48,11 @@ class Judge:
         for index, case in enumerate(cases):
             for line in case.lines:
                 self.reaching.setdefault(line, []).append(index)
-        for _, row in in_processes(order, lambda fault: self._try(fault, cases), self.runner.guard):
-            results[row[0]] = row[1]
-            if row[2]:
-                self.slow.add(row[0])
+        with self.light():
+            for _, row in in_processes(order, lambda fault: self._try(fault, cases), self.runner.guard):
+                results[row[0]] = row[1]
+                if row[2]:
+                    self.slow.add(row[0])
         return results
 
     def _try(self, fault: Fault, cases: Sequence[Case]) -> list[Any]:
@@ -109,7 +114,8 @@ class Judge:
                     case.outcome.checks = full
             return sorted(needed)
 
-        found: dict[int, list[int]] = dict(in_processes(todo, work, self.runner.guard))
+        with self.light():
+            found: dict[int, list[int]] = dict(in_processes(todo, work, self.runner.guard))
         return [found.get(place, []) for place in range(len(todo))]
 
     # ------------------------------------------------------------ swapping
@@ -129,14 +135,43 @@ class Judge:
         """Whether a fault can show while the module is imported: any case may then show it."""
         return fault.scope is None or fault.reached in self.woven.import_lines
 
-    def _swap(self, code: CodeType) -> Callable[[], None] | None:
+    @contextlib.contextmanager
+    def light(self) -> Iterator[None]:
+        """Let the module run without most of its hooks meanwhile: what differs is asked, not what is run.
+
+        Lambdas of one line cannot be told apart and keep their hooks.
+        """
+        if not self.light_codes:
+            tree = watching.tick(ast.parse(self.woven.source))
+            code = compile(tree, self.woven.path, "exec", flags=self.flags, dont_inherit=True)
+            found = list(faults.codes(code))
+            keys = collections.Counter(map(faults.code_key, found))
+            self.light_codes = {faults.code_key(c): c for c in found if keys[faults.code_key(c)] == 1}
+        kept: list[tuple[FunctionType, CodeType]] = []
+        for key, functions in self._living().items():
+            new = self.light_codes.get(key)
+            for function in functions if new is not None else ():
+                if new is not None and new.co_freevars == function.__code__.co_freevars:
+                    kept.append((function, function.__code__))
+                    function.__code__ = new
+        try:
+            yield
+        finally:
+            for function, old in kept:
+                function.__code__ = old
+
+    def _living(self) -> dict[tuple[Any, ...], list[FunctionType]]:
+        """Return the functions that were made from the module's file, by what their code is recognised by."""
         if not self.functions:
             for thing in gc.get_objects():
                 if isinstance(thing, FunctionType) and thing.__code__.co_filename == self.woven.path:
                     self.functions.setdefault(faults.code_key(thing.__code__), []).append(thing)
+        return self.functions
+
+    def _swap(self, code: CodeType) -> Callable[[], None] | None:
         kept: list[tuple[FunctionType, CodeType]] = []
         for new in faults.codes(code):
-            for function in self.functions.get(faults.code_key(new), ()):
+            for function in self._living().get(faults.code_key(new), ()):
                 if new.co_freevars == function.__code__.co_freevars:
                     kept.append((function, function.__code__))
                     function.__code__ = new

@@ -47,6 +47,7 @@ class Names:
         self.imported = _imported(tree, module)
         self._read: dict[str, tuple[str, ...]] = {}
         self._known: dict[str, Any] = {}
+        self._sources: dict[str, tuple[tuple[str, str], ...]] = {}
 
     def adopt(self, module: ModuleType) -> None:
         """Look names up in this version of the module from now on."""
@@ -83,15 +84,22 @@ class Names:
         """Return globals in which these texts can be executed."""
         space: dict[str, Any] = {}
         for text in steps:
-            for name in self.read_by(text):
-                origin = self.origin(name)
+            for name, origin in self.sources(text):
                 if origin == "module":
                     space[name] = getattr(self.module, name)
-                elif origin == "import":
+                else:
                     if name not in self._known:
                         exec(self.line(name), self._known)
                     space[name] = self._known[name]
         return space
+
+    def sources(self, text: str) -> tuple[tuple[str, str], ...]:
+        """Return the names that a text reads and that are not its own or Python's, each with its origin."""
+        found = self._sources.get(text)
+        if found is None:
+            origins = [(name, self.origin(name)) for name in self.read_by(text)]
+            found = self._sources[text] = tuple(pair for pair in origins if pair[1])
+        return found
 
 
 def _imported(tree: ast.Module, module: ModuleType) -> dict[str, str]:

@@ -92,7 +92,8 @@ class Pursuit:
             if not alive or not seeds:
                 break
             fresh = self._fresh(seeds, alive, min(MOST_TRIES, LEAST_TRIES + TRIES_PER_FAULT * len(alive)))
-            shown = self._shown(alive, fresh)
+            with self.judge.light():
+                shown = self._shown(alive, fresh)
             for index, numbers in sorted(shown.items()):
                 rows.append([self._pack(fresh[index]), numbers])
                 seeds.append(fresh[index])

@@ -303,7 +303,8 @@ class Runner:
 
     def _look(self, text: str, space: dict[str, Any]) -> Then | None:
         try:
-            value = eval(self.code(text, "eval"), {**space, **self.names.space([text]), **space})
+            whole = {**self.names.space([text]), **space} if self.names.sources(text) else space
+            value = eval(self.code(text, "eval"), whole)
         except Exception:
             return None
         told = self._text(value)
@@ -348,7 +349,8 @@ class Runner:
             self.state.restore()
 
     def _eval(self, text: str, space: dict[str, Any]) -> Any:
-        return eval(self.code(text, "eval"), {**self.names.space([text]), **space})
+        whole = {**self.names.space([text]), **space} if self.names.sources(text) else space
+        return eval(self.code(text, "eval"), whole)
 
     def _same_then(self, case: Case, then: Then | None, space: dict[str, Any]) -> bool:
         text = case.when.text
