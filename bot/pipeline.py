@@ -18,7 +18,7 @@ from pathlib import Path
 from bot import changes, crew, repoconfig, stages
 from bot.agent.loop import Refinement
 from bot.domain import Change, MutationResult, Progress, Request, RunReport, Target, TargetReport, Usage
-from bot.errors import InconclusiveError, ModelError, TestforgeError, UsageError
+from bot.errors import InconclusiveError, ModelError, SandboxError, TestforgeError, UsageError
 from bot.measure import score as scores
 from bot.measure.deltas import coverage_deltas, mutation_delta
 from bot.models.budget import BudgetError
@@ -57,7 +57,7 @@ def review(request: Request, tell: Listener, *, wrap: Wrapper = lambda model: mo
         say(f"{len(change.targets)} to test, {len(change.skipped)} with nothing to test")
     done: dict[str, TargetReport] = {}
     opening = Usage()
-    status, reason = "", ""
+    status, reason, broken = "", "", False
     try:
         if change.targets:
             with workshop(request, config, change, tell, wrap) as shop:
@@ -66,7 +66,7 @@ def review(request: Request, tell: Listener, *, wrap: Wrapper = lambda model: mo
                 works = [partial(_cover_group, group, shop, done) for group in groups]
                 crew.share(works, _hands(request))
     except InconclusiveError as error:
-        status, reason = error.status, _with_detail(error)
+        status, reason, broken = error.status, _with_detail(error), isinstance(error, SandboxError)
     except KeyboardInterrupt:
         status, reason = (
             "cancelled",
@@ -74,7 +74,8 @@ def review(request: Request, tell: Listener, *, wrap: Wrapper = lambda model: mo
         )
     reports = [done[target.path] for target in change.targets if target.path in done]
     report = _report(request, change, reports, status, reason, time.monotonic() - started)
-    return replace(report, usage=report.usage + opening)
+    broken = broken or any(one.is_broken for one in reports)
+    return replace(report, usage=report.usage + opening, is_broken=broken)
 
 
 def cover(target: Target, shop: Workshop) -> TargetReport:
@@ -94,7 +95,8 @@ def cover(target: Target, shop: Workshop) -> TargetReport:
             spent += refinement.usage
         selection = stages.select_tests(refinement, placement, mutants, before, target, shop)
     except InconclusiveError as error:
-        return TargetReport(target, error.status, _with_detail(error), usage=spent)
+        broken = isinstance(error, SandboxError)
+        return TargetReport(target, error.status, _with_detail(error), usage=spent, is_broken=broken)
     except BudgetError as error:  # a smaller target's calls may still fit into it
         return TargetReport(target, InconclusiveError.status, error.message, usage=spent)
     except ModelError as error:  # and a provider's filter may have nothing against another one

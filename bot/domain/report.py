@@ -54,7 +54,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class TargetReport:
-    """All that a run found out about one target."""
+    """All that a run found out about one target; `is_broken` says that a sandbox broke under it."""
 
     target: Target
     status: str
@@ -68,6 +68,7 @@ class TargetReport:
     red_tests: tuple[str, ...] = ()
     iterations: int = 0
     usage: Usage = Usage()
+    is_broken: bool = False
 
     @property
     def cost_usd(self) -> float:
@@ -82,7 +83,11 @@ class TargetReport:
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """One run, start to finish: `status` as DESIGN section 2 lists them."""
+    """One run, start to finish: `status` as DESIGN section 2 lists them.
+
+    Attributes:
+        is_broken: A sandbox broke under it, so that another try may find more.
+    """
 
     status: str
     reason: str
@@ -94,6 +99,7 @@ class RunReport:
     usage: Usage = Usage()
     targets: tuple[TargetReport, ...] = ()
     skipped: tuple[Skipped, ...] = ()
+    is_broken: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,10 @@ from typing import Any
 from bot.github.wishes import Wish
 
 
+AGAIN = 75
+"""The exit code of a process whose sandbox broke, so that another one may come further."""
+
+
 @dataclass(frozen=True, slots=True)
 class Assignment:
     """One run for one process.
@@ -19,6 +23,7 @@ class Assignment:
         head: The commit to review.
         budget_usd: What the models may cost; None is no limit.
         directory: An empty directory for the clone and the result; whoever assigns removes it.
+        is_last: There will be no other try, so what was found counts, however little it is.
         parent: The process id of whoever assigns; without it, there is nobody to work for.
     """
 
@@ -28,6 +33,7 @@ class Assignment:
     budget_usd: float | None
     directory: str
     parent: int
+    is_last: bool = False
 
     @property
     def result(self) -> Path:
@@ -56,6 +62,7 @@ class Result:
         review: As `bot.deliver.review` gives it; None where there is nothing to post.
         tests, suites: What to remember for later pushes, as `Remembered` and `RememberedSuite`.
         failure: Why there is no report, as a sentence; empty if there is one.
+        is_broken: A sandbox broke under the run.
         passing: The failure may not happen again, such as GitHub's not answering.
     """
 
@@ -64,6 +71,7 @@ class Result:
     tests: list[dict[str, Any]] = field(default_factory=list)
     suites: list[dict[str, Any]] = field(default_factory=list)
     cost_usd: float = 0.0
+    is_broken: bool = False
     failure: str = ""
     passing: bool = False
 

@@ -16,7 +16,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.jobs.assignment import Assignment, Result
+from bot.jobs.assignment import AGAIN, Assignment, Result
 
 if TYPE_CHECKING:
     from bot.domain import Progress
@@ -49,9 +49,12 @@ def main() -> None:
         )
 
     try:
-        _result(assignment, tell).save(assignment.result)
+        result = _result(assignment, tell)
     except KeyboardInterrupt:
         sys.exit(1)
+    if result.is_broken and not assignment.is_last:
+        sys.exit(AGAIN)
+    result.save(assignment.result)
 
 
 def _result(assignment: Assignment, tell: object) -> Result:

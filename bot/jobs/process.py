@@ -15,12 +15,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bot.github.redaction import redact
-from bot.jobs.assignment import Assignment, Result
+from bot.jobs.assignment import AGAIN, Assignment, Result
 from bot.jobs.office import Interrupted
 
 LOOK_S = 1.0
@@ -28,7 +28,7 @@ LOOK_S = 1.0
 PATIENCE_S = 20.0
 """How long a process that is asked to stop may clean up."""
 LIVES = 3
-"""How often a process that somebody else killed is started."""
+"""How often a process is started whose sandbox broke, or that somebody killed, such as the system for want of memory."""
 LOG_BYTES = 4000
 
 Progress = Mapping[str, Any]
@@ -81,10 +81,10 @@ def carry_out(assignment: Assignment, watch: Watch) -> End:
     Raises:
         Interrupted: This worker is to end.
     """
-    path = assignment.save()
     ends = time.monotonic() + watch.limit_s
     said = ""
-    for _ in range(LIVES):
+    for life in range(1, LIVES + 1):
+        path = replace(assignment, is_last=life == LIVES).save()
         code, said, unwanted = _one_life(assignment, path, watch, ends)
         result = Result.load(assignment.result)
         if result is not None or unwanted:
@@ -92,7 +92,7 @@ def carry_out(assignment: Assignment, watch: Watch) -> End:
         if time.monotonic() > ends:
             minutes = round(watch.limit_s / 60)
             return End(Result(failure=f"The run took longer than {minutes} minutes and was ended."), log=said)
-        if code >= 0:  # it ended by itself, and would do so again
+        if code not in (AGAIN, -signal.SIGKILL):  # it would end in the same way again
             break
     return End(
         Result(failure="The run's process ended without a result; the server's log says more."), log=said

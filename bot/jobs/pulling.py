@@ -69,4 +69,5 @@ def _result(report: RunReport, built: review.Review) -> Result:
         tests=[asdict(test) for test in recollection.proposed_tests(report, built.tests)],
         suites=[asdict(suite) for suite in recollection.proposed_suites(report)],
         cost_usd=report.usage.cost_usd,
+        is_broken=report.is_broken,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import threading
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -29,13 +30,16 @@ class Journal:
         self._engine = engine
         self._run = run
         self._seen: Counter[str] = Counter()
+        self._lock = threading.Lock()
 
     def next_call(self, request: Sequence[Mapping[str, Any]]) -> Call:
         """Return the place in the journal of a request that is about to be made."""
         text = _VARYING.sub("~", json.dumps(list(request), sort_keys=True, default=str))
         key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-        self._seen[key] += 1
-        return Call(self._engine, self._run, key, self._seen[key])
+        with self._lock:  # several files of a run are worked on at once
+            self._seen[key] += 1
+            occurrence = self._seen[key]
+        return Call(self._engine, self._run, key, occurrence)
 
 
 class Call:
