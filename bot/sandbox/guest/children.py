@@ -40,6 +40,11 @@ def adopt_orphans() -> None:
 def become_a_trial() -> None:
     """In a new child: lead an own session, bound the memory, and let the CPU timer end the process."""
     os.setsid()
+    contain()
+
+
+def contain() -> None:
+    """Bound the memory of this process and its children, and let a CPU timer end them."""
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     with contextlib.suppress(OSError, ValueError, IndexError):
         with open("/proc/self/statm", encoding="ascii") as file:

@@ -7,12 +7,12 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .children import adopt_orphans
-from .shop import Enter, Shop
+from .shop import Enter, Shop, become_a_worker
 
 TEST_SECONDS = 60.0
 START_SECONDS = 120.0
 _RESTARTS = 5
+_KEPT = "baseline"
 
 
 @dataclass
@@ -24,6 +24,7 @@ class Baseline:
         fragile: Tests that did not pass when all ran in the opposite order.
         spawning: Tests that started other processes.
         start: CPU seconds before the first test.
+        imported: Modules that the tests imported.
     """
 
     cpu: dict[int, float] = field(default_factory=dict)
@@ -31,6 +32,7 @@ class Baseline:
     fragile: set[int] = field(default_factory=set)
     spawning: set[int] = field(default_factory=set)
     start: float = 0.0
+    imported: tuple[str, ...] = ()
 
     def cpu_limit(self, test: int) -> float:
         """Return the CPU seconds that a mutant may take in a test."""
@@ -40,10 +42,34 @@ class Baseline:
         """Return the wall seconds that a mutant may take in a test without computing."""
         return 2.0 + 10 * self.wall[test]
 
+    def add(self, other: Baseline) -> None:
+        """Take over what another control has found out of tests that this one has not run."""
+        for test in set(other.cpu) - set(self.cpu):
+            self.cpu[test], self.wall[test] = other.cpu[test], other.wall[test]
+        self.fragile |= other.fragile
+        self.spawning |= other.spawning
+
     @property
     def start_limit(self) -> float:
         """The CPU seconds that a mutant may take before the first test."""
         return 2.0 + 10 * self.start
+
+
+def keep(baseline: Baseline, shop: Shop) -> None:
+    """Leave a baseline for another process of the engine."""
+    with open(shop.file(_KEPT), "w", encoding="ascii") as file:
+        json.dump([sorted(baseline.fragile), sorted(baseline.spawning), baseline.cpu, baseline.wall], file)
+
+
+def kept(shop: Shop) -> Baseline:
+    """Return the baseline that another process has left; an empty one if none has."""
+    path = shop.file(_KEPT)
+    if not os.path.exists(path):
+        return Baseline()
+    with open(path, encoding="ascii") as file:
+        fragile, spawning, *seconds = json.load(file)
+    cpu, wall = ({int(test): value for test, value in each.items()} for each in seconds)
+    return Baseline(cpu, wall, set(fragile), set(spawning))
 
 
 def take(shop: Shop, tests: Sequence[int], enter: Enter, name: str) -> Baseline:
@@ -64,7 +90,7 @@ def take(shop: Shop, tests: Sequence[int], enter: Enter, name: str) -> Baseline:
         pid = os.fork()
         if pid == 0:
             # Not here: a watcher takes all children of its process for the remains of its own.
-            adopt_orphans()
+            become_a_worker()
             _run(shop, order, enter, shop.file(journal))
             os._exit(0)
         helpers.append(pid)
@@ -112,6 +138,8 @@ def _read(journal: str) -> Baseline:
     for row in rows:
         if "start" in row:
             baseline.start = max(baseline.start, row["start"])
+        elif "imported" in row:
+            baseline.imported = tuple(row["imported"])
         elif not row["failed"]:
             baseline.cpu[row["test"]], baseline.wall[row["test"]] = row["cpu"], row["wall"]
             if row["spawns"]:

@@ -11,7 +11,7 @@ from .units import Module, Unit
 
 SWAP = "swap"
 IMPORT = "import"
-_CHUNK = 24
+_CHUNK = 8
 _NOT_PYTHON = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
@@ -95,14 +95,13 @@ class Plan:
         self.cases.append(Case(number, splice, unit, way, tests, group, without))
 
     def _ranks(self, tests: Sequence[str]) -> list[tuple[int, int, str]]:
-        """Rank tests: those asked for, then those that execute the fewest lines of the file, none at all last.
+        """Rank tests: those asked for, then those that execute the most lines of the file, which kill the most.
 
-        Seconds would be a better key, but they differ from run to run, and so would `killed_by`.
+        Seconds would be a key too, but they differ from run to run, and so would `killed_by`.
         """
         last = len(self._first)
         return [
-            (self._first.get(test, last), len(self._lines[place]) or 1_000_000, test)
-            for place, test in enumerate(tests)
+            (self._first.get(test, last), -len(self._lines[place]), test) for place, test in enumerate(tests)
         ]
 
 
@@ -116,7 +115,7 @@ def chunks(cases: Sequence[Case]) -> list[list[Case]]:
     for case in sorted(cases, key=lambda case: case.number):
         groups[case.group].append(case)
     parts = [group[at : at + _CHUNK] for group in groups.values() for at in range(0, len(group), _CHUNK)]
-    return sorted(parts, key=lambda part: (-len(part), part[0].number))
+    return sorted(parts, key=lambda part: (-sum(len(case.tests) for case in part), part[0].number))
 
 
 class History:

@@ -13,9 +13,10 @@ from .imports import ImportGraph, dependents
 from .loading import replace_source
 from .plan import SWAP, Case
 from .session import Collected
-from .shop import Shop
-from .swapping import CannotSwapError, Functions
-from .trial import Trial
+from .shop import Begin, Shop
+from .swapping import Functions
+from .trial import Trial, spare_explanations
+from .warming import warm
 from .workers import REFUSED, Workers
 
 DEPENDENTS = "dependents"
@@ -42,33 +43,50 @@ def serve(shop: Shop, collected: Collected, graph: ImportGraph) -> None:
         )
         _refuse(shop, cases)
         return
-    _judge(shop, collected, cases, sorted(_spawners(known, places)))
+    _judge(shop, collected, known, cases, sorted(_spawners(known, places)))
 
 
-def _judge(shop: Shop, collected: Collected, cases: list[Case], spawners: list[int]) -> None:
+def _judge(
+    shop: Shop, collected: Collected, known: dict[str, Any], cases: list[Case], spawners: list[int]
+) -> None:
+    spare_explanations(list(known.values()))
     gc.collect()
     functions = Functions(shop.path)
     functions.prepare(shop.plan.module, [case.unit for case in cases])
     gc.freeze()
 
-    def enter(case: Optional[Case], trial: Trial) -> None:
-        replace_source(shop.path, shop.mutated(case))
+    source = shop.job["source"]
+
+    def current() -> str:
+        return str(source)
+
+    def enter(case: Optional[Case]) -> Begin:
         if case is None:
-            for function in functions:
-                function.__code__ = function.__code__.replace()
-        elif functions:
-            try:
-                functions.swap(shop.plan.module, case.unit, case.splice)
-            except CannotSwapError:
-                trial.end(REFUSED)
-        trial.run(collected)
+            changes = [(function, function.__code__.replace()) for function in functions]
+        else:
+            changes = functions.changes(shop.plan.module, case.unit, case.splice) if functions else []
+
+        def begin(trial: Trial) -> None:
+            nonlocal source
+            source = shop.mutated(case)
+            for function, code in changes:
+                function.__code__ = code
+            trial.run(collected)
+
+        return begin
+
+    replace_source(shop.path, current)
 
     tests = sorted({test for case in cases for test in case.tests}.union(spawners))
     baseline = control.take(shop, tests, enter, "swap")
     if not baseline.cpu:
         _refuse(shop, cases)
         return
+    control.keep(baseline, shop)
+    shop.spawning = shop.spawning or bool(baseline.spawning)
     shop.results.write(red=[test for test in tests if test not in baseline.cpu])
+    warm(baseline.imported)
+    gc.freeze()
     Workers(shop, enter, baseline, _START_SECONDS).judge(cases)
 
 

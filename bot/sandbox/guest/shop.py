@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Optional
 
-from .children import Fate, become_a_trial, watch
+from .children import Fate, adopt_orphans, contain, watch
 from .letterbox import Sender
 from .loading import real_path
 from .plan import Case, Plan
 from .trial import Trial, silence
 
+PASSES, FAILS = 1, 2
 _MUTANT = "mutant.json"
-Enter = Callable[[Optional[Case], Trial], None]
-"""What a new child does with its mutant (None: the original) and its tests; it may return, see `GoOnError`."""
+Begin = Callable[[Trial], None]
+"""What a new child does with its tests; it may return, see `GoOnError`."""
+Enter = Callable[[Optional[Case]], Begin]
+"""Prepares, in the process that forks, what puts a mutant in place (None: the original)."""
 
 
 class GoOnError(BaseException):
@@ -44,6 +48,9 @@ class Shop:
     Attributes:
         room: A directory for the engine's own files, below the job's scratch directory.
         path: The target's real path.
+        spawning: Whether tests may start other Pythons, which are to find the mutant.
+        alone: By place of a test, shared by all processes: whether it passes when nothing has run before it; 0 where
+            that is not known, otherwise `PASSES` or `FAILS`.
     """
 
     def __init__(self, job: Mapping[str, Any], plan: Plan, results: Results) -> None:
@@ -52,6 +59,8 @@ class Shop:
         self.results = results
         self.path = real_path(job["path"])
         self.room = os.path.join(job["scratch"], "engine")
+        self.spawning = bool(job["spawning"])
+        self.alone = mmap.mmap(-1, max(1, len(job["tests"])))
         os.makedirs(self.room)
 
     def file(self, name: str) -> str:
@@ -84,12 +93,14 @@ class Shop:
             case: Its mutant; None is the original.
             tests: Places in the job's list, in the order to run.
             cpu_seconds: CPU limit of each.
-            enter: What the child does first.
+            enter: What puts the mutant in place.
             journal: As for `Trial`.
 
         Raises:
-            GoOnError: In the child, once `enter` has returned.
+            GoOnError: In the child, once what `enter` gave has returned.
+            CannotSwapError: Before there is a child.
         """
+        begin = enter(case)
         reader, writer = os.pipe()
         place = self.file(f"{os.getpid()}-{'null' if case is None else case.number}-{len(tests)}")
         pid = os.fork()
@@ -97,11 +108,11 @@ class Shop:
             os.close(writer)
             return pid, reader, place
         os.close(reader)
-        become_a_trial()
-        silence()
+        os.setsid()
         os.mkdir(place)
-        self._equip_subprocesses(case, place)
-        enter(case, Trial(writer, self.names(tests), list(cpu_seconds), place, journal))
+        if self.spawning:
+            self._equip_subprocesses(case, place)
+        begin(Trial(writer, self.names(tests), list(cpu_seconds), place, journal))
         raise GoOnError
 
     def _equip_subprocesses(self, case: Optional[Case], place: str) -> None:
@@ -124,6 +135,13 @@ class Shop:
         return fate
 
 
+def become_a_worker() -> None:
+    """In a process that will start children: set once what each of them inherits."""
+    adopt_orphans()
+    contain()
+    silence()
+
+
 def start_afresh(shop: Shop, case: Optional[Case], trial: Trial) -> None:
     """In a new child: run the same tests in a new Python, for suites that a fork would break."""
     job = {key: shop.job[key] for key in ("tree", "scratch", "path", "tests", "source")}
@@ -138,9 +156,8 @@ def start_afresh(shop: Shop, case: Optional[Case], trial: Trial) -> None:
 
 
 def remove(place: str) -> None:
-    """Delete a child's directory, which holds one file more often than not."""
+    """Delete a child's directory, which is empty more often than not."""
     try:
-        os.unlink(os.path.join(place, _MUTANT))
         os.rmdir(place)
     except FileNotFoundError:
         return

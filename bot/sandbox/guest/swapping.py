@@ -2,7 +2,7 @@
 
 Every reference leads to a function object: module attributes, class dictionaries, `staticmethod`, `property`,
 `partial`, `lru_cache`, closures, registries. So the objects themselves are found, once, among all that the garbage
-collector knows, and their `__code__` is exchanged.
+collector knows, and their `__code__` is exchanged; what is compiled for that, is compiled before the fork.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from typing import Optional
 from .loading import real_path
 from .sameness import same_code
 from .units import Module, Unit
+
+Changes = list[tuple[FunctionType, CodeType]]
+"""Functions and the code that each is to get."""
 
 
 class CannotSwapError(Exception):
@@ -51,8 +54,8 @@ class Functions:
                 with contextlib.suppress(CannotSwapError):
                     self._originals[unit] = _function_code(module.compiled(unit), unit)
 
-    def swap(self, module: Module, unit: Unit, splice: tuple[int, int, str]) -> None:
-        """Give the function of a unit, and the functions within it, their mutated code.
+    def changes(self, module: Module, unit: Unit, splice: tuple[int, int, str]) -> Changes:
+        """Return what gives the function of a unit, and the functions within it, their mutated code.
 
         Raises:
             CannotSwapError: As above.
@@ -62,32 +65,29 @@ class Functions:
         if unit not in self._originals:
             raise CannotSwapError(f"{unit.name} was not found in its own code")
         old, new = self._originals[unit], _function_code(module.compiled(unit, splice), unit)
-        if not self._put(old, new):
+        found = list(self._pairs(old, new))
+        if not found:
             raise CannotSwapError(f"no live function is {unit.name}")
-        self._swap_inner(old, new)
+        return [*found, *self._inner(old, new)]
 
-    def _swap_inner(self, old: CodeType, new: CodeType) -> None:
+    def _inner(self, old: CodeType, new: CodeType) -> Iterator[tuple[FunctionType, CodeType]]:
         """Follow into functions that closures, made before the fork, keep alive."""
         before, after = _by_name(old), _by_name(new)
         for name, codes in before.items():
             partners = after.get(name, [])
             if len(partners) == len(codes):
                 for place, inner in enumerate(codes):
-                    self._put(inner, partners[place])
-                    self._swap_inner(inner, partners[place])
+                    yield from self._pairs(inner, partners[place])
+                    yield from self._inner(inner, partners[place])
             elif any(self._living(inner) for inner in codes):
                 raise CannotSwapError(f"{name} is alive and has no counterpart")
 
-    def _put(self, old: CodeType, new: CodeType) -> bool:
-        living = self._living(old)
-        for function in living:
+    def _pairs(self, old: CodeType, new: CodeType) -> Iterator[tuple[FunctionType, CodeType]]:
+        for function in self._living(old):
+            if len(new.co_freevars) != len(function.__code__.co_freevars):
+                raise CannotSwapError(f"{new.co_name} has other free variables than before")
             # The file's name is the import's, which a traceback and `inspect` show.
-            code = _renamed(new, function.__code__.co_filename)
-            try:
-                function.__code__ = code
-            except ValueError as error:  # other free variables than before
-                raise CannotSwapError(str(error)) from error
-        return bool(living)
+            yield function, _renamed(new, function.__code__.co_filename)
 
     def _living(self, code: CodeType) -> list[FunctionType]:
         found = self._by_key.get((code.co_name, code.co_firstlineno), [])

@@ -28,8 +28,8 @@ class Trial:
         cpu_seconds: CPU limit of each.
         place: A directory for the child's temporary files.
         journal: For the control: a file that gets a line for each test (`position`, `failed`, `cpu`, `wall`, and
-            `spawns` if it started a process), after one with the seconds it took to come so far (`start`). No
-            failure then ends the trial.
+            `spawns` if it started a process), after one with the seconds it took to come so far (`start`) and before
+            one with the modules that were imported (`imported`). No failure then ends the trial.
     """
 
     pipe: int
@@ -52,7 +52,6 @@ class Trial:
         work = [
             (position, item) for position, test in enumerate(self.tests) for item in _items(collected, test)
         ]
-        _spare_explanations([item for _, item in work])
         for at, (position, item) in enumerate(work):
             self.say(str(position))
             following = work[at + 1][1] if at + 1 < len(work) else None
@@ -63,6 +62,8 @@ class Trial:
                 watcher.end(position, failed)
             elif failed:
                 self.end("failed")
+        if watcher is not None:
+            watcher.leave()
         self.end("passed")
 
     def _fails(self, collected: Collected, item: Any, following: Any, cpu_seconds: float) -> bool:
@@ -97,6 +98,7 @@ class _Watcher:
         self._file = os.open(journal, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         self._cpu = self._wall = 0.0
         self._spawned = False
+        self._modules = frozenset(sys.modules)
         sys.addaudithook(self._hear)
         self._write(start=_cpu())
 
@@ -106,6 +108,10 @@ class _Watcher:
     def end(self, position: int, failed: bool) -> None:
         wall = time.monotonic() - self._wall
         self._write(position=position, failed=failed, cpu=_cpu() - self._cpu, wall=wall, spawns=self._spawned)
+
+    def leave(self) -> None:
+        """Write which modules the tests have imported."""
+        self._write(imported=sorted(frozenset(sys.modules) - self._modules))
 
     def _hear(self, event: str, _: object) -> None:
         if event in _SPAWNING:
@@ -123,7 +129,7 @@ def silence() -> None:
     os.close(nowhere)
 
 
-def _spare_explanations(items: Sequence[Any]) -> None:
+def spare_explanations(items: Sequence[Any]) -> None:
     """Let failures explain nothing: nobody reads it, and it costs more than most tests."""
     for item in items:
         item.repr_failure = item._repr_failure_py = _no_explanation

@@ -231,7 +231,7 @@ def _imports(tree: ast.Module) -> str:
     From Python 3.11 on, a call of an attribute compiles differently where the module has imported what is before the
     dot, wherever that stands.
     """
-    names = set()
+    names: set[str] = set()
     waiting: list[ast.stmt] = list(tree.body)
     while waiting:
         node = waiting.pop()

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Optional
 
-from .children import Fate, adopt_orphans
+from .children import Fate
 from .control import Baseline
 from .plan import Case, History, chunks
-from .shop import Enter, Shop
+from .shop import FAILS, PASSES, Enter, Shop, become_a_worker
+from .swapping import CannotSwapError
 
 REFUSED = "refused"
-"""A child's last word, and the file that lists mutants: their function could not be exchanged."""
+"""The file that lists mutants whose function could not be exchanged."""
 _TOKEN = 8
+_SLOW_SECONDS = 1.0  # such tests come last, whatever they have killed
 _OUTCOMES = {"passed": "survived", "failed": "killed", "timeout": "timeout"}
 
 
@@ -30,7 +32,6 @@ class Workers:
     enter: Enter
     baseline: Baseline
     start_seconds: float
-    _alone: dict[int, bool] = field(default_factory=dict)
 
     def judge(self, cases: Sequence[Case]) -> None:
         """Judge cases, in as many processes as the job allows.
@@ -45,7 +46,7 @@ class Workers:
             pid = os.fork()
             if pid == 0:
                 os.close(writer)
-                adopt_orphans()
+                become_a_worker()
                 while True:
                     token = os.read(reader, _TOKEN)
                     if not token:
@@ -71,12 +72,16 @@ class Workers:
         # Nobody knows what runs in the processes that a test starts: it may be anything.
         reaching = dict.fromkeys([*case.tests, *sorted(self.baseline.spawning - case.without)])
         tests = history.order([test for test in reaching if test in self.baseline.cpu])
+        tests.sort(key=self._is_slow)
         while tests:
-            fate = self._run(case, tests)
-            if fate.word == REFUSED:
+            try:
+                fate = self._run(case, tests)
+            except (CannotSwapError, SyntaxError, ValueError, RecursionError, MemoryError):
                 with open(self.shop.file(REFUSED), "a", encoding="ascii") as file:
                     file.write(f"{case.number}\n")
                 return None
+            if fate.word == "passed" or fate.position > 0:
+                self.shop.alone[tests[0]] = PASSES
             if fate.word == "passed":
                 break
             killer = tests[max(0, fate.position)]
@@ -92,12 +97,15 @@ class Workers:
 
         It does if it passes alone and in whatever order without one; if not, just this sequence is tried.
         """
-        killer = tests[-1]
-        if killer not in self._alone:
-            self._alone[killer] = self._run(None, [killer]).word == "passed"
-        if self._alone[killer] and (len(tests) == 1 or killer not in self.baseline.fragile):
+        killer, alone = tests[-1], self.shop.alone
+        if not alone[killer]:
+            alone[killer] = PASSES if self._run(None, [killer]).word == "passed" else FAILS
+        if alone[killer] == PASSES and (len(tests) == 1 or killer not in self.baseline.fragile):
             return True
         return len(tests) > 1 and self._run(None, tests).word == "passed"
+
+    def _is_slow(self, test: int) -> bool:
+        return self.baseline.cpu[test] >= _SLOW_SECONDS
 
     def _run(self, case: Optional[Case], tests: Sequence[int]) -> Fate:
         started = self.shop.start(case, tests, [self.baseline.cpu_limit(test) for test in tests], self.enter)
