@@ -105,7 +105,7 @@ def refine_suite(
     ):
         known = {verdict.mutant.id: verdict for verdict in before.verdicts} if before else None
         bench = Workbench(box, brief.target, brief.suite_path, mutants, shop.baseline, known)
-        refinement = refine(shop.model, brief, seed, bench, limits)
+        refinement = refine(shop.model, brief, seed, bench, limits, say)
         say(f"{refinement.iterations} iterations, ended by {refinement.ended}")
         return refinement
 

@@ -19,7 +19,7 @@ class AgentLimits:
         tokens: Tokens of prompts and replies together.
         plateau: A run that shows nothing new ends the loop this many iterations after the first such run.
         stuck: The same call with the same output this many times, without a change of the suite, ends it.
-        silent: Replies without a tool call in a row that end it.
+        silent: Replies in a row that did nothing (without a call, cut off, refused, unreadable), after which it ends.
     """
 
     iterations: int = 25
@@ -27,7 +27,7 @@ class AgentLimits:
     tokens: int | None = 4_000_000
     plateau: int = 6
     stuck: int = 3
-    silent: int = 3
+    silent: int = 4
 
 
 @dataclass(slots=True)

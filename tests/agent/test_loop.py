@@ -180,10 +180,17 @@ class TestEnds:
         assert refinement.best is not None
         assert refinement.best.content == BETTER
 
-    def test_three_replies_without_a_call_in_a_row_end_it(self, run: Run) -> None:
+    def test_four_replies_without_a_call_in_a_row_end_it(self, run: Run) -> None:
         refinement = run(Scripted(Reply("prose"), forever=True))
-        assert (refinement.ended, refinement.iterations) == ("silent", 3)
+        assert (refinement.ended, refinement.iterations) == ("silent", 4)
+        assert refinement.note == "4 replies in a row did nothing; the last one called no tool"
         assert refinement.best is not None
+
+    def test_replies_cut_off_again_and_again_end_it(self, run: Run) -> None:
+        cut = Reply("", (write("broken"),), "length")
+        refinement = run(Scripted(cut, forever=True))
+        assert (refinement.ended, refinement.iterations) == ("silent", 4)
+        assert refinement.note.endswith("the last one was cut off at its length limit")
 
     def test_a_call_in_between_makes_the_silence_begin_anew(self, run: Run) -> None:
         talk = Reply("prose")
