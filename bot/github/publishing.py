@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bot.deliver.remarks import Comment
 from bot.deliver.review import Review
 from bot.errors import GitHubError
 from bot.github import pulls
 from bot.github.faults import InvalidError, RefusedError
 from bot.github.hub import Hub
-from bot.github.markers import STICKY, RunMark, is_sticky, run_mark
+from bot.github.markers import STICKY, RunMark, is_sticky, name, run_mark
 from bot.github.posting import is_own, post_once
 from bot.github.pulls import Pull
+from bot.github.rewriting import comment_payload, rewrite
 
 _MINIMIZED = """
 query($ids: [ID!]!) {
@@ -71,6 +71,8 @@ def publish(hub: Hub, pull: Pull, review: Review, *, run: str) -> Published:
         posted = _post(hub, pull, review, run, notes)
         if posted is None:
             return Published(superseded=True)
+        if _is_of_another(posted, run):
+            notes += rewrite(hub, pull, posted, review, _text(review, run))
     sticky = _stick(hub, pull, review)
     notes += _fold(hub, [one for one in earlier if _is_older(hub, one, review.head)])
     return Published(
@@ -133,28 +135,27 @@ def _unblock(hub: Hub, pull: Pull, find: Any) -> Any:
     return None
 
 
+def _is_of_another(posted: Any, run: str) -> bool:
+    """Whether a review was found that another run wrote."""
+    mark = run_mark(posted.get("body") or "")
+    return mark is not None and mark.run != name(run)
+
+
+def _text(review: Review, run: str) -> str:
+    """Return the review's body with its mark."""
+    return f"{RunMark(run, review.head)}\n{review.body}"
+
+
 def _payload(review: Review, run: str) -> dict[str, Any]:
     """Return the request's body."""
     body: dict[str, Any] = {
         "commit_id": review.head,
         "event": "COMMENT",
-        "body": f"{RunMark(run, review.head)}\n{review.body}",
+        "body": _text(review, run),
     }
     if review.comments:
-        body["comments"] = [_comment(comment) for comment in review.comments]
+        body["comments"] = [comment_payload(comment) for comment in review.comments]
     return body
-
-
-def _comment(comment: Comment) -> dict[str, Any]:
-    data: dict[str, Any] = {
-        "path": comment.path,
-        "line": comment.line,
-        "side": comment.side,
-        "body": comment.text,
-    }
-    if comment.start_line is not None and comment.start_line < comment.line:
-        data.update(start_line=comment.start_line, start_side=comment.side)
-    return data
 
 
 # ---------------------------------------------------------------- the summary

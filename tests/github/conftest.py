@@ -9,26 +9,11 @@ import pytest
 
 from bot.github.app import App
 from bot.github.hub import Hub
-from bot.settings import Settings
+from tests.github.hands import HandClock, app_for
 from tests.github.server import GitHub, UnavailableError
 
 SOURCE = b"def price(weight):\n    if weight > 30:\n        return 300\n    return 100\n"
 CHANGED = b"def price(weight):\n    if weight > 30:\n        return 300\n    if weight < 0:\n        raise ValueError(weight)\n    return 100\n"
-
-
-class HandClock:
-    """A clock that stands still, but for those who wait on it."""
-
-    def __init__(self) -> None:
-        self.time = 1_800_000_000.0
-        self.waits: list[float] = []
-
-    def now(self) -> float:
-        return self.time
-
-    def sleep(self, seconds: float) -> None:
-        self.waits.append(seconds)
-        self.time += seconds
 
 
 @pytest.fixture
@@ -60,7 +45,7 @@ def github(tmp_path: Path, clock: HandClock) -> Iterator[GitHub]:
 
 @pytest.fixture
 def app(github: GitHub, clock: HandClock) -> App:
-    return App(settings(github), clock)
+    return app_for(github, clock)
 
 
 @pytest.fixture
@@ -69,9 +54,3 @@ def hub(app: App, github: GitHub) -> Iterator[Hub]:
     assert installation is not None
     with app.connect(installation, "octo/parcels") as found:
         yield found
-
-
-def settings(github: GitHub) -> Settings:
-    return Settings(
-        app_id=github.world.app_id, private_key=github.world.pem, github_url=github.url, github_timeout_s=1.0
-    )
