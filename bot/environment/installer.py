@@ -30,6 +30,20 @@ _OFFLINE = re.compile(
 )
 
 
+_GIT = re.compile(r"(?i)git operation failed|git executable not found|failed to (?:clone|resolve git)")
+"""A repository that cannot be fetched says nothing about the index."""
+
+_NO_COMPILER = re.compile(
+    r"No such file or directory: '[\w./-]*(?:gcc|g\+\+|cc|c\+\+|clang)'|Unknown compiler\(s\)|No CMAKE_C\w*_COMPILER could be found"
+    r"|Python\.h: No such file|command '[\w./-]*(?:gcc|g\+\+|cc|clang)' failed: No such file"
+)
+_COMPILER = (
+    " Something is to be compiled, and there is no compiler, or not all that it needs: with the Docker sandbox "
+    "`environment: {setup: ['apt-get install -y gcc g++ libc6-dev python3-dev']}` in .github/testforge.yml gives one, "
+    "with the process sandbox install one on this machine."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """A step of an installation that did not work.
@@ -45,9 +59,14 @@ class Failure:
     detail: str
 
     @property
+    def explained(self) -> str:
+        """The reason, and what to do about it where that is known."""
+        return f"{self.reason}{_COMPILER if _NO_COMPILER.search(self.detail) else ''}"
+
+    @property
     def offline(self) -> bool:
         """Whether it looks as if the package index could not be reached."""
-        return bool(_OFFLINE.search(self.detail))
+        return bool(_OFFLINE.search(self.detail)) and not _GIT.search(self.detail)
 
     def error(self) -> InstallationError:
         """Return it as the error that ends a run."""
@@ -64,7 +83,7 @@ class Failure:
                 self.detail,
             )
         return InstallationError(
-            f"The dependencies could not be installed: `{self.command}` failed: {self.reason} {KEYS}",
+            f"The dependencies could not be installed: `{self.command}` failed: {self.explained} {KEYS}",
             self.detail,
         )
 

@@ -200,7 +200,9 @@ def _install_if_possible(
 
 
 def _not_built(failure: Failure) -> str:
-    return f"The project itself could not be built, so only its dependencies are installed: {failure.reason}"
+    return (
+        f"The project itself could not be built, so only its dependencies are installed: {failure.explained}"
+    )
 
 
 def _files(names: Sequence[str]) -> list[list[str]]:

@@ -299,3 +299,37 @@ def test_an_interrupted_installation_is_made_again(
 
     assert python(found, "import testforge_beta, pytest; print('ok')") == "ok"
     assert not half_made()
+
+
+def test_an_old_pytest_that_the_repository_pins_is_told(prepare: Prepare) -> None:
+    with pytest.raises(
+        InstallationError,
+        match=r"has pytest 5\.4\.3, and testforge works with 6 or newer\. Allow a newer one",
+    ):
+        prepare({"requirements-test.txt": "pytest==5.4.3\n"})
+
+
+def test_an_installation_that_hangs_is_ended_and_told(
+    prepare: Prepare, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.environment.installer.STEP_S", 5)
+
+    with pytest.raises(InstallationError, match=r"`sleep 1000`: it did not end within 5 s"):
+        prepare({}, config="environment:\n  setup: [sleep 1000]\n")
+
+
+def test_an_installation_that_takes_too_much_room_is_told(
+    prepare: Prepare, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TESTFORGE_SANDBOX_IMAGES_GB", "0.001")
+
+    with pytest.raises(
+        InstallationError, match=r"took more than 0\.001 GB of disk.*TESTFORGE_SANDBOX_IMAGES_GB"
+    ):
+        prepare({"requirements.txt": "# too much\n"})
+
+
+def test_system_packages_are_named_and_not_installed(prepare: Prepare, notes: list[str]) -> None:
+    prepare({}, config="environment:\n  setup: [apt-get install -y testforge-none]\n")
+
+    assert any("does not install system packages: testforge-none must be" in note for note in notes)
