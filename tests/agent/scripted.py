@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bot.errors import ModelError
-from bot.models import Message, Reply, ToolCall, ToolSchema
+from bot.models import Message, Reply, ToolCall, ToolSchema, Traits
 
 
 class Scripted:
@@ -15,6 +15,7 @@ class Scripted:
 
     def __init__(self, *replies: Reply | Exception, forever: bool = False) -> None:
         self.name = "scripted"
+        self.traits = Traits()
         self.replies = list(replies)
         self.forever = forever
         self.asked: list[tuple[tuple[Message, ...], tuple[ToolSchema, ...]]] = []

@@ -18,7 +18,7 @@ NAMES = sorted(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_prompt_is_filled_in_completely(name: str) -> None:
-    text = prompt(name, target="TARGET $BLOCK", suite="SUITE")
+    text = prompt(name, target="TARGET $BLOCK", suite="SUITE", actions="ACTIONS")
     assert text
     assert "$" not in text.replace("TARGET $BLOCK", "")
 
@@ -29,7 +29,7 @@ def test_a_value_that_is_missing_is_an_error() -> None:
 
 
 def test_tools_that_prompts_name_exist() -> None:
-    text = " ".join(prompt(name, target="", suite="") for name in NAMES)
+    text = " ".join(prompt(name, target="", suite="", actions="") for name in NAMES)
     named = {word.strip("`.,:") for word in text.split() if word.startswith("`") and "_" in word}
     tools = {word for word in named if word in toolbox() or word.startswith(("run", "cov", "surv", "exec"))}
     assert tools <= set(toolbox())
