@@ -9,7 +9,6 @@ from typing import Any
 
 from bot.github.wishes import Wish
 
-
 AGAIN = 75
 """The exit code of a process whose sandbox broke, so that another one may come further."""
 

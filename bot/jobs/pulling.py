@@ -37,6 +37,8 @@ def review_pull_request(assignment: Assignment, tell: Callable[[Progress], None]
         tell(Progress("clone", "done"))
     config = repoconfig.load(changes.configuration(root, pull.base))
     past = recollection.recall(store.memory, wish.repository, wish.number)
+    journal = store.journal(assignment.run)
+    limit = assignment.budget_usd
     request = Request(
         root=root,
         base=pull.base,
@@ -44,11 +46,11 @@ def review_pull_request(assignment: Assignment, tell: Callable[[Progress], None]
         model=operator.model or config.model or OFFLINE,
         sandbox=operator.sandbox if operator.sandbox == "process" else "docker",
         max_iterations=config.max_iterations,
-        budget_usd=assignment.budget_usd,
+        # The replies that an earlier try has paid for come for nothing now.
+        budget_usd=None if limit is None else max(0.0, limit - journal.cost()),
         dismissed=past.dismissed,
         earlier=past.earlier,
     )
-    journal = store.journal(assignment.run)
     report = pipeline.review(request, tell, wrap=lambda model: Journaled(model, journal))
     built = review.build(
         report,

@@ -32,6 +32,13 @@ class Journal:
         self._seen: Counter[str] = Counter()
         self._lock = threading.Lock()
 
+    def cost(self) -> float:
+        """Return what the replies in it have cost, in USD."""
+        query = sa.select(model_calls.c.reply).where(model_calls.c.run == self._run)
+        with self._engine.connect() as connection:
+            replies = [json.loads(text) for text in connection.execute(query).scalars()]
+        return sum(float(reply.get("usage", {}).get("cost_usd", 0.0)) for reply in replies)
+
     def next_call(self, request: Sequence[Mapping[str, Any]]) -> Call:
         """Return the place in the journal of a request that is about to be made."""
         text = _VARYING.sub("~", json.dumps(list(request), sort_keys=True, default=str))
