@@ -7,6 +7,7 @@ those of pytest with its root directory made relative to the tree, so that they 
 from __future__ import annotations
 
 import os
+import pathlib
 import random
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -119,7 +120,8 @@ class Takeover:
     @hook(hookwrapper=True)
     def pytest_cmdline_main(self, config: Any) -> Iterator[None]:
         options.make_harmless(config.option)
-        self._root = os.path.realpath(str(config.rootpath))
+        # pytest 6.0 has no `rootpath` yet.
+        self._root = os.path.realpath(str(getattr(config, "rootpath", None) or config.rootdir))
         outcome: Any = yield
         self._note_problem(outcome)
 
@@ -212,7 +214,7 @@ def use_own_temporary_directory(config: Any, path: str) -> None:
     """
     factory = getattr(config, "_tmp_path_factory", None)
     if factory is not None:
-        factory._given_basetemp = type(config.rootpath)(path)
+        factory._given_basetemp = pathlib.Path(path)
         factory._basetemp = None
 
 
