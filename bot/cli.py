@@ -15,6 +15,7 @@ from typing import Annotated
 
 import typer
 
+from bot.commands.doctor import doctor
 from bot.commands.generate import generate
 from bot.commands.review import review
 from bot.commands.score import score
@@ -84,5 +85,6 @@ def _options(
 app.command(short_help="Write tests for the change of a repository.")(review)
 app.command(short_help="Write tests for a whole file.")(generate)
 app.command(short_help="Measure a test file against a source file.")(score)
+app.command(short_help="Say what is usable here, and how to fix what is not.")(doctor)
 app.command(short_help="Be the GitHub App: take webhooks and review pull requests.")(serve)
 app.command(short_help="Review pull requests that a server has taken.")(worker)
