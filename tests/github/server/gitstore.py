@@ -31,10 +31,10 @@ class GitStore:
         """Make an empty one."""
         store = cls(directory)
         directory.mkdir(parents=True)
-        store.git("init", "--bare", "--quiet", "--initial-branch=main")
-        # As GitHub: any commit can be fetched by its id.
-        store.git("config", "uploadpack.allowAnySHA1InWant", "true")
-        store.git("config", "http.receivepack", "true")
+        store.git("init", "--bare", "--quiet", "--template=", "--initial-branch=main")
+        with (directory / "config").open("a") as config:
+            # As GitHub: any commit can be fetched by its id.
+            config.write("[uploadpack]\n\tallowAnySHA1InWant = true\n[http]\n\treceivepack = true\n")
         return store
 
     def git(self, *arguments: str, stdin: bytes = b"", extra: dict[str, str] | None = None) -> bytes:
@@ -103,31 +103,38 @@ class GitStore:
         at: int,
     ) -> str:
         """Commit files (None: deleted) to a branch and return the commit's id; the branch moves only if it still is at `onto`."""
-        index = self.directory / f"index-{os.getpid()}-{branch.replace('/', '-')}"
-        extra = {
-            "GIT_INDEX_FILE": str(index),
-            "GIT_AUTHOR_NAME": author,
-            "GIT_AUTHOR_EMAIL": f"{author}@users.noreply.example",
-            "GIT_COMMITTER_NAME": "GitHub",
-            "GIT_COMMITTER_EMAIL": "noreply@example",
-            "GIT_AUTHOR_DATE": f"{at} +0000",
-            "GIT_COMMITTER_DATE": f"{at} +0000",
-        }
-        try:
-            self.git("read-tree", *([onto] if onto else ["--empty"]), extra=extra)
+        return self.grow(branch, [files], message, onto=onto, author=author, at=at)
+
+    def grow(
+        self,
+        branch: str,
+        changes: list[dict[str, bytes | None]],
+        message: str,
+        *,
+        onto: str | None,
+        author: str = "alice",
+        at: int = 1_800_000_000,
+    ) -> str:
+        """Make a commit of each change, one on the other, and return the last one's id."""
+        stream = b""
+        for number, files in enumerate(changes):
+            text = message.encode()
+            stream += (
+                f"commit refs/heads/{branch}\n"
+                f"author {author} <{author}@users.noreply.example> {at} +0000\n"
+                f"committer GitHub <noreply@example> {at} +0000\n"
+                f"data {len(text)}\n"
+            ).encode() + text
+            if number == 0 and onto:
+                stream += f"\nfrom {onto}".encode()
+            stream += b"\n"
             for path, content in files.items():
                 if content is None:
-                    self.git("update-index", "--force-remove", "--", path, extra=extra)
-                    continue
-                blob = self.git("hash-object", "-w", "--stdin", stdin=content).decode().strip()
-                self.git("update-index", "--add", "--cacheinfo", f"100644,{blob},{path}", extra=extra)
-            tree = self.git("write-tree", extra=extra).decode().strip()
-        finally:
-            index.unlink(missing_ok=True)
-        parents = ["-p", onto] if onto else []
-        oid = self.git("commit-tree", tree, *parents, stdin=message.encode(), extra=extra).decode().strip()
-        self.git("update-ref", f"refs/heads/{branch}", oid, onto or "0" * 40)
-        return oid
+                    stream += f"D {path}\n".encode()
+                else:
+                    stream += f"M 100644 inline {path}\ndata {len(content)}\n".encode() + content + b"\n"
+        self.git("fast-import", "--quiet", stdin=stream)
+        return str(self.tip(branch))
 
     def hunks(self, base: str, head: str) -> dict[str, list[tuple[range, range]]]:
         """Return the hunks of a pull request's diff by path: lines of base, and lines of head."""
