@@ -90,9 +90,9 @@ def environment(github: GitHub, data: Path, **more: str) -> dict[str, str]:
 class Process:
     """A server or worker that runs until the block ends; its log is in `log`."""
 
-    def __init__(self, command: str, env: Mapping[str, str], log: Path) -> None:
+    def __init__(self, command: str, env: Mapping[str, str], log: Path, port: int | None = None) -> None:
         self.log = log
-        self.port = _free_port()
+        self.port = port or _free_port()
         arguments = [command, *(["--port", str(self.port)] if command == "serve" else [])]
         code = "from bot.entry import main; main()"
         with log.open("ab") as file:
