@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -18,7 +17,7 @@ from bot.models import Model
 from bot.models.builtin import NAME
 from bot.models.client import Tapes, greet, load, price_of
 from bot.repoconfig import RepoConfig
-from bot.sandbox import Interpreter, Sandboxes
+from bot.sandbox import Interpreter, Sandboxes, leftovers
 from bot.sandbox.choice import choose
 
 BASELINE_S = 300.0
@@ -130,7 +129,7 @@ def _expected_cost(request: Request, change: Change) -> str:
 def site(request: Request, config: RepoConfig, change: Change, tell: Listener) -> Iterator[Site]:
     """Write the trees to a temporary directory and find or install what the code needs."""
     sandboxes = choose(request.sandbox)
-    with tempfile.TemporaryDirectory(prefix="testforge-") as directory:
+    with leftovers.temporary("testforge-run-") as directory:
         tree, base_tree = Path(directory, "head"), Path(directory, "base")
         tree.mkdir()
         changes.checkout(change, tree)

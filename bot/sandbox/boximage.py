@@ -8,10 +8,12 @@ import json
 import posixpath
 import shlex
 import tarfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bot import settings
 from bot.errors import SandboxError
 from bot.sandbox import Limits
 from bot.sandbox.engine import ANSWER_S, labels, remove, speaking
@@ -24,6 +26,8 @@ GUEST = Path(__file__).with_name("guest")
 STARTUP = Path(__file__).with_name("startup")
 REPOSITORY = "testforge-box"
 PARENT = "testforge.parent"
+UNUSED_S = 24 * 3600.0
+"""A layer that was not used for so long is removed; it is made again in a second."""
 
 
 def obtain(client: APIClient, image: str, command: str) -> str:
@@ -40,9 +44,46 @@ def obtain(client: APIClient, image: str, command: str) -> str:
         parent = str(client.inspect_image(image)["Id"])  # type: ignore[no-untyped-call]
         files = _files(command)
         name = f"{REPOSITORY}:{_digest(parent, files)}"
+        _record(name).touch()
         if not client.images(name=name, quiet=True):
             _build(client, parent, files, name, f"FROM {parent}\nCOPY --chown=0:0 files {PLACE}\n")
+            remove_unused(client)
     return name
+
+
+def remove_unused(client: APIClient) -> tuple[str, ...]:
+    """Remove the layers that nobody has used for `UNUSED_S`, and those that have lost their name; returns what went."""
+    from docker.errors import APIError
+
+    removed: list[str] = []
+    for row in client.images(filters={"label": "testforge.image=box"}):
+        names = [tag for tag in row["RepoTags"] or () if tag.startswith(f"{REPOSITORY}:")]
+        if any(time.time() - _last_used(name, row) < UNUSED_S for name in names or [""]):
+            continue
+        for name in names or [row["Id"]]:
+            try:
+                client.remove_image(name)
+            except APIError as problem:
+                if problem.status_code not in (404, 409):  # gone, or in use
+                    raise
+                continue
+            _record(name).unlink(missing_ok=True)
+            removed.append(name)
+    return tuple(removed)
+
+
+def _last_used(name: str, row: dict[str, Any]) -> float:
+    """Return when a layer was used last, in seconds; when it was made, where somebody else used it."""
+    try:
+        return _record(name).stat().st_mtime
+    except OSError:
+        return float(row["Created"])
+
+
+def _record(name: str) -> Path:
+    place = settings.cache_directory() / "images"
+    place.mkdir(parents=True, exist_ok=True)
+    return place / f"box-{name.rpartition(':')[2] or 'none'}"
 
 
 def prepared(client: APIClient, image: str) -> str:
@@ -64,6 +105,7 @@ def prepared(client: APIClient, image: str) -> str:
             return image
         files = {"usr/local/bin/uv": (0o755, Path(find_uv_bin()).read_bytes())}
         name = f"{REPOSITORY}:{_digest(about['Id'], files)}"
+        _record(name).touch()
         if not client.images(name=name, quiet=True):
             recipe = (
                 f"FROM {about['Id']}\nCOPY --chown=0:0 files /\nCOPY --chown=1000:1000 empty /environment\n"

@@ -6,7 +6,9 @@ import contextlib
 import fcntl
 import os
 import signal
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from bot.sandbox.copying import delete_tree
@@ -43,21 +45,40 @@ def _environment(pid: int) -> bytes:
         return b""
 
 
+@contextlib.contextmanager
+def temporary(prefix: str) -> Iterator[Path]:
+    """Make a temporary directory that the next one with this prefix deletes, should this process be killed.
+
+    Args:
+        prefix: Of its name; no other kind of directory may have one that begins with it.
+    """
+    delete_abandoned(Path(tempfile.gettempdir()), prefix)
+    directory = Path(tempfile.mkdtemp(prefix=prefix))
+    lock = hold(directory)
+    try:
+        yield directory
+    finally:
+        delete_tree(directory)
+        os.close(lock)
+
+
 def hold(directory: Path) -> int:
-    """Mark a sandbox's directory as in use for as long as the returned descriptor is open."""
+    """Mark a directory as in use for as long as the returned descriptor is open."""
     lock = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     return lock
 
 
 def delete_abandoned(parent: Path, prefix: str) -> None:
-    """Delete this user's sandboxes below `parent` that no running testforge holds: a run before this was killed."""
+    """Delete this user's directories below `parent` that no running testforge holds: a run before this was killed."""
     for directory in sorted(parent.glob(f"{prefix}*")):
         with contextlib.suppress(OSError):
-            about = (directory / LOCK).stat()
+            # Of a run that was killed before it had locked its directory there is no more than that.
+            about = directory.lstat() if not (directory / LOCK).exists() else (directory / LOCK).lstat()
             if about.st_uid != os.getuid() or time.time() - about.st_mtime < FRESH_S:
                 continue
-            lock = os.open(directory / LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            lock = os.open(directory / LOCK, flags, 0o600)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 delete_tree(directory)

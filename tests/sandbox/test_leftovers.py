@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -52,3 +55,43 @@ def test_a_directory_in_use_or_just_made_stays(temp: Path) -> None:
         assert old.exists()
     finally:
         os.close(held)
+
+
+HOLDER = """
+import signal
+from bot.sandbox import leftovers
+with leftovers.temporary("testforge-run-") as place:
+    (place / "head").mkdir()
+    print(place, flush=True)
+    signal.pause()
+"""
+
+
+def made_old(file: Path) -> None:
+    then = file.stat().st_mtime - 3600
+    os.utime(file, (then, then))
+
+
+def test_the_directory_of_a_run_that_is_killed_is_deleted_by_the_next_one_and_not_before(temp: Path) -> None:
+    environment = {**os.environ, "TMPDIR": str(temp)}
+    command = [sys.executable, "-c", HOLDER]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as run:
+        assert run.stdout is not None
+        place = Path(run.stdout.readline().strip())
+        made_old(place / leftovers.LOCK)
+        with leftovers.temporary("testforge-run-"):
+            assert (place / "head").is_dir()
+        run.send_signal(signal.SIGKILL)
+
+    with leftovers.temporary("testforge-run-") as own:
+        assert not place.exists()
+    assert not own.exists()
+
+
+def test_a_directory_of_a_run_that_was_killed_before_it_had_locked_it_is_deleted(temp: Path) -> None:
+    place = temp / "testforge-run-abc"
+    place.mkdir()
+    made_old(place)
+
+    with leftovers.temporary("testforge-run-"):
+        assert not place.exists()
