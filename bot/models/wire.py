@@ -180,6 +180,8 @@ def _finish_reason(choice: Mapping[str, Any], message: Mapping[str, Any]) -> str
     native = next((each["native_finish_reason"] for each in fields if each.get("native_finish_reason")), "")
     if native in MALFORMED_ENDS:
         return "malformed"
+    if native == "MAX_TOKENS":  # LiteLLM says `tool_calls` of it if there is a call, whole or not
+        return "length"
     refusal = message.get("refusal") or any(each.get("refusal") for each in fields)
     if told == "content_filter" or refusal:
         return "refused"

@@ -1,0 +1,388 @@
+"""Replies that no careful model or server gives, over HTTP in three forms: each ends in a finished run.
+
+A run is a seed and the refine loop, with the real client and tools, over a desk that runs no code. Whatever comes in the
+middle of it, the loop ends with a status that fits, the suite it had, every call in the trace and every cent counted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from desk import Desk
+from model_server import KEY, MODELS, ModelServer, Raw, Turn, rendered, serving
+from prices import GOOD, SOURCE, SUITE_PATH, TARGET
+
+from bot.agent.brief import Brief
+from bot.agent.limits import AgentLimits
+from bot.agent.loop import Refinement, refine
+from bot.agent.seed import Seed, write_seed
+from bot.errors import ModelError
+from bot.models.client import Tapes, load
+from bot.models.remote import Remote
+from bot.models.retry import Retry
+from bot.models.trace import Traced
+
+pytestmark = pytest.mark.slow
+
+FORMS = tuple(sorted(MODELS))
+RUN = ("run_tests", {"reflection": "r"})
+DONE = Turn(None, [("finish", {"reflection": "r", "summary": "done"})])
+SEED = Turn(f"```python\n{GOOD}```")
+
+
+def error(status: int, message: str = "no", **headers: str) -> Raw:
+    body = {"error": {"message": message, "type": "error", "code": None}}
+    return Raw(body, status, {name.replace("_", "-"): value for name, value in headers.items()})
+
+
+def calls(*each: tuple[str, Any], **more: Any) -> Turn:
+    return Turn(None, each, **more)
+
+
+def write(path: str, content: str = GOOD) -> Turn:
+    return calls(("write_file", {"reflection": "r", "path": path, "content": content}))
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a server answers in the middle of a run, and how the run ends.
+
+    Attributes:
+        answers: In the middle; afterwards the model behaves, unless `forever`.
+        ended: The loop's end.
+        replies: What the loop counts as the model's replies; None where forms differ.
+        cost_source: Of the odd reply.
+    """
+
+    name: str
+    answers: Sequence[Turn | Raw | Callable[[str], Raw]]
+    ended: str = "finish"
+    forever: bool = False
+    forms: tuple[str, ...] = FORMS
+    model: Mapping[str, str] = field(default_factory=lambda: MODELS)
+    cost_source: str = "provider"
+    call_s: float = 60.0
+
+
+def changed(form: str, turn: Turn, change: Callable[[dict[str, Any]], None]) -> Raw:
+    body = rendered(form, 1, turn)
+    change(body)
+    return Raw(body)
+
+
+def altered(change: Callable[[dict[str, Any]], None], turn: Turn = DONE) -> Callable[[str], Raw]:
+    return lambda form: changed(form, turn, change)
+
+
+def _nothing(body: dict[str, Any]) -> None:
+    for key in ("choices", "content", "candidates"):
+        if key in body:
+            body[key] = []
+
+
+def _with_message(**fields: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda body: body["choices"][0]["message"].update(fields)
+
+
+def _with_choice(**fields: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda body: body["choices"][0].update(fields)
+
+
+LEAK = '<tool_call>\n{"name": "run_tests", "arguments": {"reflection": "r"}}\n</tool_call>'
+PAGE = Raw("<html><body>502 Bad Gateway</body></html>", headers={"Content-Type": "text/html"})
+CASES = [
+    Case("an empty reply", [Turn(None)]),
+    Case("an empty reply for ever", [Turn(None)], "silent", forever=True),
+    Case("white space", [Turn(" \n\t ")]),
+    Case("prose", [Turn("I think the tests look good.")]),
+    Case("prose for ever", [Turn("I think so. " * 2_000)], "silent", forever=True),
+    Case("no choices", [altered(_nothing)]),
+    Case("no choices for ever", [altered(_nothing)], "silent", forever=True, forms=("openai", "anthropic")),
+    Case("a page of HTML", [PAGE]),
+    Case("a page of HTML for ever", [PAGE], "model", forever=True),
+    Case("cut JSON", [Raw('{"id": "1", "choi')]),
+    Case("cut JSON for ever", [Raw('{"id": "1", "choi')], "model", forever=True),
+    Case("nothing at all", [Raw("")]),
+    Case("null", [Raw("null")]),
+    Case("a list", [Raw("[]")]),
+    Case("an empty object", [Raw("{}")]),
+    Case("invalid UTF-8", [Raw(b'{"a": "\xff\xfe\x80"}')]),
+    Case("invalid UTF-8 for ever", [Raw(b"\xff\xfe")], "model", forever=True),
+    Case("arguments as a list", [calls(("run_tests", "[1]"))]),
+    Case("arguments as a number", [calls(("run_tests", "7"))]),
+    Case("arguments as a string", [calls(("run_tests", '"run them"'))]),
+    Case("arguments as null", [calls(("run_tests", "null"))]),
+    Case("arguments cut", [calls(("write_file", '{"reflection": "r", "path": "tests/te'))]),
+    Case("arguments cut for ever", [calls(("write_file", '{"path": "te'))], "stuck", forever=True),
+    Case("arguments nested too deeply", [calls(("run_tests", "[" * 50_000))], forms=("openai",)),
+    Case("arguments with numbers that are none", [calls(("view_file", '{"first": NaN}'))], forms=("openai",)),
+    Case("arguments without a reflection", [calls(("run_tests", {}))]),
+    Case("arguments of the wrong types", [calls(("view_file", {"reflection": 1, "path": [], "first": "x"}))]),
+    Case("arguments that are not asked for", [calls(("run_tests", {"reflection": "r", "sudo": True}))]),
+    Case("a tool that does not exist", [calls(("rm_rf", {"path": "/"}))]),
+    Case("a tool without a name", [calls(("", {}))], forms=("openai",)),
+    Case("a tool whose name is a path", [calls(("../../bin/sh", {"reflection": "r"}))]),
+    Case(
+        "50 calls at once",
+        [calls(*[("execute_bash", {"reflection": "r", "command": f"echo {n}"}) for n in range(50)])],
+    ),
+    Case("a call without an id", [calls(RUN, ids=[""])], forms=("openai",)),
+    Case(
+        "calls of one id",
+        [calls(RUN, ("coverage_report", {"reflection": "r"}), ids=["a", "a"])],
+        forms=("openai", "anthropic"),
+    ),
+    Case(
+        "ids used again in every turn",
+        [calls(RUN, ids=["a"]), write(SUITE_PATH + ""), calls(RUN, ids=["a"])],
+        forms=("openai", "anthropic"),
+    ),
+    Case("a leaked call", [Turn(LEAK)]),
+    Case(
+        "a leaked call in a JSON block",
+        [Turn('```json\n{"name": "run_tests", "arguments": {"reflection": "r"}}\n```')],
+    ),
+    Case("a leaked call cut", [Turn('<tool_call>{"name": "run_te')]),
+    Case("a refusal", [Turn("I cannot help with that.", ended="refused")]),
+    Case("a refusal for ever", [Turn(None, ended="refused")], "silent", forever=True),
+    Case(
+        "a refusal in a field of its own",
+        [altered(_with_message(content=None, tool_calls=None, refusal="I can't."))],
+        forms=("openai",),
+    ),
+    Case("text cut off", [Turn("I will now wri", ended="length")]),
+    Case(
+        "a call cut off",
+        [calls(("write_file", {"reflection": "r", "path": SUITE_PATH, "content": "impo"}), ended="length")],
+    ),
+    Case("calls cut off for ever", [calls(RUN, ended="length")], "silent", forever=True),
+    Case("10 MB of text", [Turn("word " * 2_000_000)]),
+    Case("10 MB in a call", [write(SUITE_PATH, "# x\n" * 2_500_000)]),
+    Case(
+        "half a surrogate pair",
+        [altered(_with_message(content="\ud83d", tool_calls=None))],
+        forms=("openai",),
+    ),
+    Case("control characters", [Turn("a\0b\x1b[2J\x07")]),
+    Case("a path with a null in it", [write("tests/\0.py")]),
+    Case("a path out of the repository", [write("../../etc/cron.d/x")]),
+    Case("the file under test as the path", [write("shop/prices.py", "def discount(*_): return 4\n")]),
+    Case("the same call for ever", [calls(RUN)], "stuck", forever=True),
+    Case("exit", [calls(("execute_bash", {"reflection": "r", "command": "exit"}))]),
+    Case("a call that the provider could not read", [Turn(None, ended="malformed")], forms=("gemini",)),
+    Case(
+        "calls that the provider cannot read for ever",
+        [Turn(None, ended="malformed")],
+        "silent",
+        forever=True,
+        forms=("gemini",),
+    ),
+    Case("no reason why it ended", [altered(_with_choice(finish_reason=None))], forms=("openai",)),
+    Case(
+        "a reason that nobody knows", [altered(_with_choice(finish_reason="moon_phase"))], forms=("openai",)
+    ),
+    Case(
+        "content in parts",
+        [altered(_with_message(content=[{"type": "text", "text": "Hi."}]))],
+        forms=("openai",),
+    ),
+    Case("no message", [altered(_with_choice(message=None))], forms=("openai",)),
+    Case("tool calls that are text", [altered(_with_message(tool_calls="run_tests()"))], forms=("openai",)),
+    Case("429 and when to come again", [error(429, Retry_After="3")]),
+    Case("429 and nothing more", [error(429)]),
+    Case("429 for ever", [error(429, Retry_After="1")], "model", forever=True),
+    Case("500 once", [error(500)]),
+    Case("500 twice", [error(500), error(500)], "model"),
+    Case("502, then 503", [error(502), error(503)]),
+    Case("529", [error(529, "overloaded")]),
+    Case("401 in the middle", [error(401, f"Incorrect API key provided: {KEY}")], "model"),
+    Case("404 in the middle", [error(404)], "model"),
+    Case(
+        "the context exceeded",
+        [error(400, "This model's maximum context length is 8192 tokens.")],
+        "model",
+        forms=("openai",),
+    ),
+    Case(
+        "a request refused by its content",
+        [error(400, "content_policy_violation: your request was rejected")],
+        "model",
+        forms=("openai",),
+    ),
+    Case("a connection lost", [Raw(manner="hang-up")]),
+    Case(
+        "a stream that trickles",
+        [Raw(json.dumps({"x": "y" * 9_999}), manner="trickle")],
+        "model",
+        forever=True,
+        call_s=0.4,
+    ),
+    Case("usage missing", [calls(RUN, usage=False)], cost_source="estimate"),
+    Case(
+        "usage that cannot be",
+        [
+            altered(
+                lambda body: body.update(usage={"prompt_tokens": -5, "completion_tokens": "many"}), calls(RUN)
+            )
+        ],
+        cost_source="estimate",
+        forms=("anthropic",),
+    ),
+    Case(
+        "usage that cannot be read",
+        [altered(lambda body: body.update(usage={"prompt_tokens": "many"}), calls(RUN))],
+        forms=("openai",),
+    ),
+    Case(
+        "a price that nobody knows",
+        [calls(RUN, model="mine")],
+        model={"openai": "openai/mine"},
+        forms=("openai",),
+        cost_source="unknown",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Ran:
+    seed: Seed
+    refinement: Refinement
+    desk: Desk
+    trace: list[dict[str, Any]]
+    budget_usd: float
+    waits: list[float]
+
+
+@pytest.fixture(name="server", scope="module")
+def _server() -> Iterator[ModelServer]:
+    with serving() as server:
+        yield server
+
+
+def opened(case: Case, form: str, trace: Path, waits: list[float]) -> tuple[Traced, Remote]:
+    model = load(case.model[form], seed=1, budget_usd=50.0, tapes=Tapes(trace=trace))
+    assert isinstance(model, Traced)
+    assert isinstance(model.model, Remote)
+    model.model.retry = Retry(sleep=waits.append)
+    model.model.call_s = case.call_s
+    return model, model.model
+
+
+def queue(server: ModelServer, case: Case, form: str, *before: Turn) -> None:
+    odd = [each(form) if callable(each) else each for each in case.answers]
+    server.requests.clear()
+    server.answers.clear()
+    server.say(*before, *odd)
+    server.afterwards = odd[-1] if case.forever else DONE
+
+
+def run(server: ModelServer, case: Case, form: str, trace: Path) -> Ran:
+    waits: list[float] = []
+    model, remote = opened(case, form, trace, waits)
+    queue(server, case, form, SEED)
+    brief, desk = Brief(TARGET, SUITE_PATH, "3.11"), Desk()
+    seed = write_seed(model, brief)
+    refinement = refine(model, brief, seed, desk, AgentLimits())
+    lines = [json.loads(line) for line in trace.read_text("utf-8").splitlines()]
+    return Ran(seed, refinement, desk, lines, remote.budget.spent_usd, waits)
+
+
+IN_ALL_FORMS = [
+    pytest.param(case, form, id=f"{case.name}-{form}")
+    for case in CASES
+    for form in FORMS
+    if form in case.forms
+]
+
+
+@pytest.mark.parametrize(("case", "form"), IN_ALL_FORMS)
+def test_in_the_loop_it_ends_with_the_suite_the_cost_and_the_trace(
+    server: ModelServer, tmp_path: Path, case: Case, form: str
+) -> None:
+    ran = run(server, case, form, tmp_path / "trace.jsonl")
+    assert ran.refinement.ended == case.ended, ran.refinement.note
+    assert ran.refinement.best is not None
+    assert "def test_discount" in ran.refinement.best.content
+    assert ran.desk.box.read("shop/prices.py").decode() == SOURCE
+    assert all(path.startswith(("shop/", "tests/", "/scratch/")) for path in ran.desk.box.files())
+    # Every reply is a line, and so is the failure that ended the run.
+    failed = case.ended == "model"
+    assert len(ran.trace) == 1 + ran.refinement.iterations + failed
+    assert [line["call"] for line in ran.trace if "error" in line] == [len(ran.trace)] * failed
+    usage = ran.seed.usage + ran.refinement.usage
+    counted = sum(line.get("cost_usd", 0.0) for line in ran.trace)
+    assert usage.cost_usd == pytest.approx(counted)
+    assert ran.budget_usd == pytest.approx(counted)
+    assert KEY not in json.dumps(ran.trace)
+    assert KEY not in ran.refinement.note
+    if case.cost_source != "provider":
+        assert ran.trace[1]["cost_source"] == case.cost_source
+    assert all(wait <= 60 for wait in ran.waits)
+    for request in server.requests:
+        assert_valid(form, request)
+
+
+@pytest.mark.parametrize(("case", "form"), IN_ALL_FORMS)
+def test_as_a_seed_it_is_a_seed_without_code_or_one_sentence(
+    server: ModelServer, tmp_path: Path, case: Case, form: str
+) -> None:
+    model, _ = opened(case, form, tmp_path / "trace.jsonl", [])
+    queue(server, case, form)
+    told = ""
+    seed = Seed("")
+    try:
+        seed = write_seed(model, Brief(TARGET, SUITE_PATH, "3.11"))
+    except ModelError as failure:
+        told = failure.message
+    assert seed.code == ""
+    assert (seed.note == "the reply holds no test") is not bool(told)
+    assert len(told) < 500
+    assert "Traceback" not in told
+    assert KEY not in told
+
+
+def assert_valid(form: str, request: dict[str, Any]) -> None:
+    """Assert what providers answer 400 to: a call without an answer, an id used twice, arguments that are no object."""
+    asked, answered = {"openai": _openai_ids, "anthropic": _anthropic_ids, "gemini": _gemini_names}[form](
+        request
+    )
+    assert asked == answered
+    if form != "gemini":
+        assert len(set(asked)) == len(asked)
+
+
+def _openai_ids(request: dict[str, Any]) -> tuple[list[str], list[str]]:
+    asked: list[str] = []
+    answered: list[str] = []
+    for message in request["messages"]:
+        for call in message.get("tool_calls") or ():
+            assert isinstance(json.loads(call["function"]["arguments"]), dict)
+            asked.append(call["id"])
+        if message["role"] == "tool":
+            answered.append(message["tool_call_id"])
+        assert message["role"] != "assistant" or message.get("content") or message.get("tool_calls")
+    return asked, answered
+
+
+def _anthropic_ids(request: dict[str, Any]) -> tuple[list[str], list[str]]:
+    parts = [part for message in request["messages"] for part in _parts(message["content"])]
+    assert all(isinstance(part["input"], dict) for part in parts if part["type"] == "tool_use")
+    assert all(part["text"] for part in parts if part["type"] == "text")
+    asked = [part["id"] for part in parts if part["type"] == "tool_use"]
+    return asked, [part["tool_use_id"] for part in parts if part["type"] == "tool_result"]
+
+
+def _gemini_names(request: dict[str, Any]) -> tuple[list[str], list[str]]:
+    parts = [part for content in request["contents"] for part in content["parts"]]
+    assert all(isinstance(part["function_call"]["args"], dict) for part in parts if "function_call" in part)
+    asked = [part["function_call"]["name"] for part in parts if "function_call" in part]
+    return asked, [part["function_response"]["name"] for part in parts if "function_response" in part]
+
+
+def _parts(content: Any) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
