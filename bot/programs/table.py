@@ -46,15 +46,32 @@ class Table:
         """Return whether a program passes an assertion."""
         return self.outcomes[program][assertion] == "P"
 
-    def with_observed(self) -> Table:
+    def only(self, assertions: Sequence[int]) -> Table:
+        """Return the table of some of the assertions, and of the calls that these make."""
+        chosen = tuple(self.assertions[number] for number in assertions)
+        calls = tuple(dict.fromkeys(one.call for one in chosen))
+        places = [self.calls.index(call) for call in calls]
+        return Table(
+            chosen,
+            tuple("".join(row[number] for number in assertions) for row in self.outcomes),
+            calls,
+            tuple(tuple(row[place] for place in places) for row in self.cells),
+        )
+
+    def with_observed(self, programs: int | None = None) -> Table:
         """Return this table with one more assertion for each value that a call gave, where there is none yet.
 
         This is TiCoder's dynamic mutation (METHODS 2.2). A value without a literal makes no assertion.
+
+        Args:
+            programs: Look at the values of the first so many programs; None is all of them.
         """
         known = {(one.call, one.expected) for one in self.assertions}
         added: dict[Assertion, int] = {}
         for position, call in enumerate(self.calls):
-            values = dict.fromkeys(row[position].text for row in self.cells if row[position].kind == "value")
+            values = dict.fromkeys(
+                row[position].text for row in self.cells[:programs] if row[position].kind == "value"
+            )
             for text in values:
                 if text is not None and (call, text) not in known:
                     added[Assertion(call, f"_ == {text}")] = position

@@ -1,0 +1,1 @@
+"""TiCoder: the question to the author that tells a function's candidates apart (METHODS 2)."""
