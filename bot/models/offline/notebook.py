@@ -67,7 +67,7 @@ class Notebook:
     def of(cls, task: Assignment, steps: Sequence[Step]) -> Notebook:
         """Go through a conversation from its beginning."""
         outline = outlines.read(task.source)
-        book = cls(task, outline, styles.read(task.examples, task.module))
+        book = cls(task, outline, styles.read(task.examples, task.module, task.source))
         book._take_over()
         for step in steps:
             book._note(step)

@@ -28,7 +28,7 @@ def suite(task: Assignment) -> Written:
     found = scenarios(task, outline)
     if not found:
         return Written("")
-    return write(found, task.module, outline, styles.read(task.examples, task.module))
+    return write(found, task.module, outline, styles.read(task.examples, task.module, task.source))
 
 
 def scenarios(task: Assignment, outline: Outline) -> tuple[Scenario, ...]:

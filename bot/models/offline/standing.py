@@ -35,7 +35,9 @@ def remaining(suite: str, failures: Iterable[Failure]) -> Rest:
         if text:
             blocks.append(text)
             names.update(_names(node))
-    if not any(name.startswith(("test", "Test")) or name.endswith("Test") for name in names):
+    if not any(
+        name.startswith(("test", "Test")) or name.endswith(("Test", "Tests", "TestCase")) for name in names
+    ):
         return Rest()
     return Rest(tuple(imports), tuple(_joined(blocks)), frozenset(names))
 

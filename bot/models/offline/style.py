@@ -23,20 +23,37 @@ class Style:
             are imported one by one.
         import_line: The import that binds `alias`.
         quote: The preferred quote.
+        through: The names that are reached through `alias`, where it is the package's; None for all.
+        holder: What a `unittest` class is called: `{}` stands for its subject.
     """
 
     grouping: Grouping = "functions"
     alias: str = ""
     import_line: str = ""
     quote: str = '"'
+    through: frozenset[str] | None = None
+    holder: str = "{}Test"
+
+    def spells(self, name: str) -> bool:
+        """Whether a name of the module under test is written behind `alias`."""
+        return bool(self.alias) and (self.through is None or name in self.through)
 
 
-def read(examples: Sequence[tuple[str, str]], module: str) -> Style:
-    """Return the style that most of the examples, (path, text), share; without any, functions, imported names, double quotes."""
+def read(examples: Sequence[tuple[str, str]], module: str, source: str = "") -> Style:
+    """Return the style that most of the examples share; without any, functions, imported names, double quotes.
+
+    Args:
+        examples: Existing tests, as (path, text).
+        module: The dotted path of the module under test.
+        source: Its text, which tells the names that its package may pass on.
+    """
     texts = [text for _, text in examples]
     trees = [tree for tree in map(_parsed, texts) if tree is not None]
     alias, line = _module_import(trees, module)
-    return Style(_grouping(trees), alias, line, _quote(texts))
+    through = None
+    if not alias:
+        alias, line, through = _package_import(trees, module, _passed_on(source))
+    return Style(_grouping(trees), alias, line, _quote(texts), through, _holder(trees))
 
 
 def _parsed(text: str) -> ast.Module | None:
@@ -79,6 +96,52 @@ def _module_import(trees: Sequence[ast.Module], module: str) -> tuple[str, str]:
                 suffix = f" as {name.asname}" if name.asname else ""
                 found.append((name.asname or last, f"from {package} import {last}{suffix}"))
     return found[0] if found else ("", "")
+
+
+def _passed_on(source: str) -> frozenset[str]:
+    """Return the names in a module's `__all__`; none if it has none."""
+    tree = _parsed(source)
+    for node in tree.body if tree else ():
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            names = [n.value for n in ast.walk(node.value) if isinstance(n, ast.Constant)]
+            return frozenset(name for name in names if isinstance(name, str))
+    return frozenset()
+
+
+def _package_import(
+    trees: Sequence[ast.Module], module: str, public: frozenset[str]
+) -> tuple[str, str, frozenset[str] | None]:
+    """Return how the examples reach what the module makes public through its package, and which names these are.
+
+    Nothing if they import names of the module, or of the package, one by one.
+    """
+    package = module.rpartition(".")[0]
+    found: list[tuple[str, str]] = []
+    for node in (statement for tree in trees for statement in tree.body):
+        if isinstance(node, ast.ImportFrom) and node.module in (package, module) and not node.level:
+            return "", "", None
+        for name in node.names if isinstance(node, ast.Import) else []:
+            if package and name.name == package and (name.asname or "." not in package):
+                found.append((name.asname or package, _import_text(package, name.asname)))
+    if not found:
+        return "", "", None
+    alias, line = found[0]
+    attributes = (n for tree in trees for n in ast.walk(tree) if isinstance(n, ast.Attribute))
+    used = {n.attr for n in attributes if isinstance(n.value, ast.Name) and n.value.id == alias}
+    return (alias, line, public) if used & public else ("", "", None)
+
+
+def _holder(trees: Sequence[ast.Module]) -> str:
+    """Return what most of the examples' classes of tests are called."""
+    forms = {"{}Tests": 0, "{}TestCase": 0, "Test{}": 0, "{}Test": 0}
+    for node in (statement for tree in trees for statement in tree.body):
+        if isinstance(node, ast.ClassDef) and node.bases:
+            for form in forms:
+                before, after = form.split("{}")
+                if node.name.startswith(before) and node.name.endswith(after) and len(node.name) > len(form):
+                    forms[form] += 1
+                    break
+    return max(forms, key=lambda form: (forms[form], form == "{}Test"))
 
 
 def _import_text(module: str, asname: str | None) -> str:

@@ -150,7 +150,7 @@ class _Writer:
             return ""
         about = self._owner(table) or table.subject
         camel = "".join(part[:1].upper() + part[1:] for part in about.replace(".", "_").split("_"))
-        return f"{camel}Test" if self.style.grouping == "unittest" else f"Test{camel}"
+        return self.style.holder.format(camel) if self.style.grouping == "unittest" else f"Test{camel}"
 
     def assembled(self, placed: Sequence[Placed], bodies: dict[str, list[str]]) -> list[str]:
         """Return the file's top-level blocks: functions, or classes that hold them."""
@@ -187,13 +187,13 @@ class _Writer:
         for scenario in (scenario for table in tables for scenario in table.scenarios):
             for line in scenario.imports:
                 imports.add(line)
-            if not self.style.alias:
-                imports.add_members(self.module, scenario.names)
+            imports.add_members(self.module, [n for n in scenario.names if not self.style.spells(n)])
         return imports
 
     def _spelled(self, text: str, names: Iterable[str]) -> str:
         """Return a text with the module's names spelled as the file imports them."""
-        return qualified(text, frozenset(names), self.style.alias) if self.style.alias else text
+        told = frozenset(name for name in names if self.style.spells(name))
+        return qualified(text, told, self.style.alias) if told else text
 
     def _test(self, name: str, table: Table, setups: Setups, indent: int) -> list[str]:
         names = {name for scenario in table.scenarios for name in scenario.names}

@@ -50,3 +50,30 @@ def test_the_module_is_imported_whole_where_examples_do(line: str, alias: str) -
 )
 def test_single_quotes_are_used_where_they_clearly_prevail(text: str, quote: str) -> None:
     assert read(text).quote == quote
+
+
+RECIPES = "import pkg as p\nfrom unittest import TestCase\n\n\nclass TakeTests(TestCase):\n    def test_take(self):\n        self.assertEqual(p.take(1), [1])\n"
+
+
+def test_names_that_the_package_passes_on_are_reached_through_its_alias() -> None:
+    source = "__all__ = ['take', 'drop']\n\n\ndef take(n): ...\n\n\ndef drop(n): ...\n\n\ndef spare(n): ...\n"
+    found = style.read([("tests/test_mod.py", RECIPES)], "pkg.mod", source)
+    assert (found.alias, found.import_line) == ("p", "import pkg as p")
+    assert [found.spells(name) for name in ("take", "drop", "spare")] == [True, True, False]
+
+
+def test_a_package_that_examples_reach_no_name_of_the_module_through_is_no_alias() -> None:
+    assert style.read([("tests/test_mod.py", RECIPES)], "pkg.mod", "__all__ = ['other']\n").alias == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "holder"),
+    [
+        ("TakeTests", "{}Tests"),
+        ("TakeTestCase", "{}TestCase"),
+        ("TestTake", "Test{}"),
+        ("TakeTest", "{}Test"),
+    ],
+)
+def test_unittest_classes_are_called_as_in_the_examples(name: str, holder: str) -> None:
+    assert read(CASES.replace("FTest", name)).holder == holder
