@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from bot import settings
 from bot.errors import SandboxError
 from bot.sandbox import Limits
-from bot.sandbox.engine import ANSWER_S, labels, remove, speaking
+from bot.sandbox.engine import ANSWER_S, NO_SPACE, full_disk, labels, remove, speaking
 
 if TYPE_CHECKING:
     from docker import APIClient
@@ -178,6 +178,18 @@ def _build(
     )
     for line in told:
         for row in line.splitlines():
-            problem = json.loads(row).get("error") if row.strip() else None
-            if problem:
-                raise SandboxError(f"The sandbox's own files could not be added to the image: {problem}.")
+            if row.strip():
+                raise_problem(json.loads(row))
+
+
+def raise_problem(told: dict[str, Any]) -> None:
+    """Raise what the engine says of a build, if that is an error.
+
+    Raises:
+        SandboxError: It is one.
+    """
+    problem = str(told.get("error", ""))
+    if NO_SPACE in problem:
+        raise full_disk(problem)
+    if problem:
+        raise SandboxError(f"The sandbox's own files could not be added to the image: {problem}.")

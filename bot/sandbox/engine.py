@@ -21,6 +21,8 @@ LONGEST_S = 6 * 3600.0
 """A container older than this is nobody's any more, whoever made it."""
 ANSWER_S = 60
 """How long the engine may take for one answer, in seconds."""
+NO_SPACE = "no space left"
+"""Is in what the engine says when its disk is full."""
 HOW_TO = "Start it (`sudo systemctl start docker`) and see that this user may use it, or set DOCKER_HOST; or use `--sandbox process`."
 
 
@@ -97,11 +99,8 @@ def speaking(purpose: str) -> Iterator[None]:
         ) from problem
     except APIError as problem:
         told = _told(problem)
-        if "no space left" in told:
-            raise SandboxError(
-                "The disk of the Docker engine is full; free some space, for example with `docker image prune`.",
-                told,
-            ) from problem
+        if NO_SPACE in told:
+            raise full_disk(told) from problem
         if "executable file not found" in told or "no such file or directory" in told:
             raise SandboxError(
                 "The image has no Python where it should be; set `environment.image` in .github/testforge.yml to one "
@@ -111,6 +110,13 @@ def speaking(purpose: str) -> Iterator[None]:
         raise SandboxError(f"The Docker engine could not {purpose}: {told}.") from problem
     except (DockerException, requests.RequestException) as problem:
         raise SandboxError(f"No Docker engine answers at {address()}. {HOW_TO}", str(problem)) from problem
+
+
+def full_disk(told: str) -> SandboxError:
+    """Return what to raise where the engine says that its disk is full."""
+    return SandboxError(
+        "The disk of the Docker engine is full; free some space, for example with `docker image prune`.", told
+    )
 
 
 def may_answer() -> bool:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from bot import environment, repoconfig
-from bot.environment import image, images
+from bot.environment import image, images, installer, room
 from bot.environment.indexes import reachable
 from bot.errors import InstallationError, SandboxError
-from bot.sandbox import Interpreter
+from bot.sandbox import Interpreter, engine
 from bot.sandbox.docker import DockerSandboxes
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "sandbox"))
@@ -138,25 +140,140 @@ def test_a_version_of_python_without_an_image_is_told(prepare_image: Prepare) ->
         prepare_image({}, config="environment: {python: '3.19'}")
 
 
+@pytest.fixture
+def base() -> str:
+    """The image of Debian with Python that CI makes."""
+    with contextlib.closing(dockers.opened("runc").engine.client()) as client:
+        names = sorted(tag for row in client.images() for tag in row["RepoTags"] or ())
+    found = next((name for name in reversed(names) if name.startswith("testforge-base:")), None)
+    if found is None:
+        pytest.skip("the base image of CI is not here")
+    return found
+
+
+@pytest.fixture
+def variant(base: str, sandboxes: DockerSandboxes) -> Iterator[Callable[[str], str]]:
+    """Make an image out of that one with a command: `variant("rm /usr/bin/git")`."""
+    made: list[str] = []
+    with contextlib.closing(sandboxes.engine.client()) as client:
+
+        def maker(command: str) -> str:
+            name = f"testforge-variant:{len(made)}-{os.getpid()}"
+            recipe = f"FROM {base}\nUSER 0:0\nRUN {command}\n"
+            told = client.build(fileobj=io.BytesIO(recipe.encode()), tag=name, rm=True, network_mode="none")
+            assert "Successfully tagged" in b"".join(told).decode()
+            made.append(name)
+            return name
+
+        yield maker
+        for name in made:
+            client.remove_image(name, force=True)
+
+
 def test_an_image_that_cannot_be_had_is_told(prepare_image: Prepare) -> None:
     with pytest.raises(SandboxError, match=r"image"):
         prepare_image({}, config="environment: {image: 'testforge.invalid/none:1'}")
 
 
 @pytest.mark.slow
-def test_any_image_with_python_will_do_and_one_without_is_told(
-    prepare_image: Prepare, sandboxes: DockerSandboxes, tmp_path: Path
+def test_any_image_with_python_will_do_also_without_git(
+    prepare_image: Prepare,
+    sandboxes: DockerSandboxes,
+    tmp_path: Path,
+    variant: Callable[[str], str],
+    notes: list[str],
 ) -> None:
-    with contextlib.closing(sandboxes.engine.client()) as client:
-        names = [tag for row in client.images() for tag in row["RepoTags"] or ()]
-    base = next((name for name in names if name.startswith("testforge-base:")), None)
-    if base is None:
-        pytest.skip("the base image of CI is not here")
+    image = variant("rm -f /usr/bin/git /usr/local/bin/git && ! command -v git")
 
-    found = prepare_image({"a.py": "X = 5\n"}, config=f"environment: {{image: '{base}'}}")
+    found = prepare_image({"a.py": "X = 5\n"}, config=f"environment: {{image: '{image}'}}")
 
     with sandboxes.open(tmp_path / "tree", found) as box:
         assert box.run(["python", "-c", "import a, pytest; print(a.X)"], timeout_s=30).stdout == "5\n"
+    assert f"of the image {image}, as `environment.image` says." in notes[0]
+
+
+@pytest.mark.slow
+def test_an_image_without_python_and_one_with_another_version_are_told(
+    prepare_image: Prepare, variant: Callable[[str], str], base: str
+) -> None:
+    image = variant("rm -f /usr/bin/python3* /usr/local/bin/python3*")
+    with pytest.raises((InstallationError, SandboxError), match=r"no Python.*`environment\.image`"):
+        prepare_image({}, config=f"environment: {{image: '{image}'}}")
+    with pytest.raises(
+        InstallationError, match=r"has Python 3\.\d+, and `environment\.python`.* asks for ==3\.19"
+    ):
+        prepare_image({}, config=f"environment: {{image: '{base}', python: '3.19'}}")
+
+
+EXTENSION = {
+    "setup.py": (
+        "from setuptools import setup, Extension\n"
+        "setup(name='quick', packages=['quick'], ext_modules=[Extension('quick._fast', ['quick/_fast.c'])])\n"
+    ),
+    "quick/__init__.py": "",
+    "quick/_fast.c": (
+        "#include <Python.h>\n"
+        'static struct PyModuleDef m = {PyModuleDef_HEAD_INIT, "_fast", NULL, -1, NULL};\n'
+        "PyMODINIT_FUNC PyInit__fast(void) { return PyModule_Create(&m); }\n"
+    ),
+}
+
+
+@pytest.mark.slow
+def test_an_extension_is_compiled_with_system_packages_that_root_installs(
+    prepare_image: Prepare, sandboxes: DockerSandboxes, tmp_path: Path, notes: list[str]
+) -> None:
+    setup = "['apt-get update && apt-get install -y gcc libc6-dev python3-dev', 'id -u > who.txt']"
+
+    found = prepare_image(EXTENSION, config=f"environment: {{setup: {setup}}}")
+
+    with sandboxes.open(tmp_path / "tree", found) as box:
+        done = box.run(["python", "-c", "from quick import _fast; print(_fast.__file__)"], timeout_s=30)
+        assert done.stdout.startswith(f"{box.tree}/quick/_fast.")
+        assert box.read("who.txt") == b"1000\n"
+    assert not any("could not be built" in note for note in notes)
+
+
+@pytest.mark.slow
+def test_without_a_compiler_what_to_set_is_told(prepare_image: Prepare, notes: list[str]) -> None:
+    prepare_image(EXTENSION)
+
+    assert any("there is no compiler" in note and "apt-get install -y gcc" in note for note in notes)
+
+
+@pytest.mark.slow
+def test_system_packages_that_do_not_exist_are_told_and_nothing_is_left(
+    prepare_image: Prepare, sandboxes: DockerSandboxes
+) -> None:
+    with contextlib.closing(sandboxes.engine.client()) as client:
+        with pytest.raises(
+            InstallationError, match=r"`apt-get install testforge-nonesuch` failed: .*testforge-nonesuch"
+        ):
+            prepare_image({}, config="environment: {setup: ['apt-get install -y testforge-nonesuch']}")
+        mine = {"label": f"{engine.OWNER}={engine.labels()[engine.OWNER]}"}
+        assert client.containers(all=True, filters=mine) == []
+
+
+@pytest.mark.slow
+def test_an_installation_that_fills_the_disk_is_ended_while_it_runs(
+    prepare_image: Prepare, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TESTFORGE_SANDBOX_IMAGES_GB", "0.08")
+    monkeypatch.setattr(room, "LOOK_S", 0.2)
+    command = "head -c 200000000 /dev/zero > /environment/large; sleep 1000"
+
+    with pytest.raises(InstallationError, match=r"took more than 0\.08 GB of disk"):
+        prepare_image({}, config=f"environment: {{setup: ['{command}']}}")
+
+
+@pytest.mark.slow
+def test_an_installation_that_hangs_is_ended_and_told(
+    prepare_image: Prepare, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.environment.installer.STEP_S", 6)
+
+    with pytest.raises(InstallationError, match=r"`sleep 1000`: it did not end within 6 s"):
+        prepare_image({}, config="environment: {setup: [sleep 1000]}")
 
 
 @pytest.mark.slow
@@ -207,3 +324,22 @@ def test_the_place_of_the_environment_is_the_one_of_the_image() -> None:
 
     assert f" {image.PLACE} && chown" in recipe
     assert f"COPY uv {image.UV}" in recipe
+
+
+def test_an_installation_that_hangs_is_ended_and_leaves_nothing(
+    prepare_image: Prepare, sandboxes: DockerSandboxes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patient = installer.Installer.shell
+
+    def shell(self: installer.Installer, command: str) -> installer.Failure | None:
+        monkeypatch.setattr(installer, "STEP_S", 2.0)
+        return patient(self, command)
+
+    monkeypatch.setattr(installer.Installer, "shell", shell)
+    with contextlib.closing(sandboxes.engine.client()) as client:
+        with pytest.raises(InstallationError, match=r"`sleep 600`: it did not end within 2 s"):
+            prepare_image({}, config="environment: {setup: ['sleep 600']}")
+        mine = engine.labels()[engine.OWNER]
+        left = client.containers(all=True, filters={"label": f"{engine.OWNER}={mine}"})
+
+    assert left == []
