@@ -1,223 +1,268 @@
-"""Measure the mutation engine beside cosmic-ray: `python -m bench.mutation`.
+"""Measure the mutation engine beside other mutation testers: `python -m bench.mutation`.
 
-On real modules with their upstream tests, from sdists on PyPI: the same sample of mutants is judged by the engine and
-by `cosmic-ray exec` with its local distributor, in turn. Printed are seconds of wall and CPU time per mutant, their
-ratios, and every mutant on which the two disagree. Mutants that are equivalent or no Python are left out on both sides.
+On real modules with their upstream tests, from sdists on PyPI: the same sample of mutants is judged by the engine with
+two workers and by `cosmic-ray exec` with its local distributor, in turn (the engine before and after it); then mutmut 3
+and pytest-gremlins run on the same module with their own mutants, two workers each, for a bounded time. All tests run
+in environments that hold pytest, what the tests need, and the tool. Printed are seconds of wall and CPU time per
+mutant with everything that a tool does before the first one, the ratios, and every mutant on which the engine and
+cosmic-ray disagree. Mutants that are equivalent or no Python are left out on both sides.
+
+Ten minutes on an idle machine with two cores. Work and results are kept below `--work`; `--reuse` takes what a rival
+has shown before from there.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
+import json
 import platform
-import resource
 import shutil
 import statistics
 import subprocess
 import sys
-import tarfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from cosmic_ray.work_db import WorkDB, use_db
-
+from bench.projects import PROJECTS, Project, environment, lay_out
+from bench.rivals import Judged, cosmic_ray, gremlins, mutmut
+from bench.stopwatch import Spent, memory_watch, stopwatch
 from bot.domain import MutantOutcome, MutationResult, SuiteRun, Target
 from bot.measure.mutants import MutantSet, generate
 from bot.measure.mutation import judge
 from bot.measure.outcomes import run_tests
-from bot.sandbox import Interpreter
+from bot.sandbox import Interpreter, Sandbox
 from bot.sandbox.process import ProcessSandboxes
 
-
-@dataclass(frozen=True, slots=True)
-class Module:
-    """A module with its project's tests.
-
-    Attributes:
-        requirement: The project's sdist.
-        root: Its import root within the sdist.
-        needs: What its tests import besides.
-    """
-
-    requirement: str
-    path: str
-    tests: str
-    root: str = "."
-    needs: tuple[str, ...] = ()
-
-
-MODULES = (
-    Module("python-slugify==5.0.2", "slugify/slugify.py", "test.py", needs=("text-unidecode",)),
-    Module("humanize==4.17.0", "src/humanize/time.py", "tests/test_time.py", "src", ("freezegun",)),
-    Module("sqlparse==0.6.1", "sqlparse/engine/statement_splitter.py", "tests"),
-    Module("itsdangerous==2.2.0", "src/itsdangerous/timed.py", "tests", "src", ("freezegun",)),
-    Module("boltons==26.2.0", "boltons/cacheutils.py", "tests/test_cacheutils.py"),
+_CAUGHT = (MutantOutcome.KILLED, MutantOutcome.TIMEOUT)
+_FORK = (
+    "import os, pytest, time\nbegan = time.process_time(), os.times()\nfor _ in range(200):\n"
+    "    child = os.fork()\n    if not child: os._exit(0)\n    os.waitpid(child, 0)\n"
+    "ended = os.times()\nspent = [sum(t[:4]) for t in (began[1], ended)]\nprint((spent[1] - spent[0]) / 200)\n"
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
-    """Seconds for a number of mutants."""
+class Ours:
+    """The engine's part of a row.
 
-    wall: float
-    cpu: float
+    Attributes:
+        spent: For all mutants, the engine's start and its control included.
+        cover: The run with coverage that tells which tests reach what.
+        limit: CPU seconds below which it cannot come: for each mutant a fork, and its killer or all tests that reach it.
+        memory: Largest sum of the processes' proportional shares, in MB.
+    """
+
+    mutants: MutantSet
+    result: MutationResult
+    spent: Spent
+    cover: Spent
+    limit: float
+    memory: float
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the benchmark and print its table; the exit code is 1 if verdicts agree on fewer than 99%."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("modules", nargs="*", help="names of projects; all by default")
-    parser.add_argument("--mutants", type=int, default=100, help="size of the sample, per module")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--work", type=Path, default=Path("bench-work"))
-    options = parser.parse_args(arguments)
-    ratios, agreed, compared = [], 0, 0
-    _say(f"{'module':40} {'mutants':>7} {'engine':>15} {'cosmic-ray':>15} {'ratio':>11} {'agree':>7}")
-    for module in MODULES:
-        if options.modules and module.requirement.partition("==")[0] not in options.modules:
-            continue
-        tree = _lay_out(module, options.work.resolve())
-        mutants, result, ours = _engine(module, tree, options)
-        theirs, cosmic = _cosmic_ray(module, tree, options.work.resolve(), mutants)
-        same = _compare(module, result, theirs)
-        agreed, compared = agreed + same, compared + len(theirs)
-        ratios.append((cosmic.wall / ours.wall, cosmic.cpu / ours.cpu))
-        each = len(mutants.mutants)
-        _say(
-            f"{module.path:40} {each:7} {_per(ours, each):>15} {_per(cosmic, each):>15} "
-            f"{ratios[-1][0]:5.1f}/{ratios[-1][1]:5.1f} {same / max(1, len(theirs)):7.1%}",
-        )
-    wall, cpu = (statistics.geometric_mean(column) for column in zip(*ratios, strict=True))
-    _say(f"geometric mean of the ratios: wall {wall:.1f}, CPU {cpu:.1f}; agreement {agreed}/{compared}")
-    return int(agreed < 0.99 * compared)
-
-
-def _lay_out(module: Module, work: Path) -> Path:
-    """Fetch an sdist and what its tests need; return its tree."""
-    name = module.requirement.replace("==", "-")
-    tree, deps = work / name, work / f"{name}-needs"
-    if tree.exists():
-        return tree
-    sdists = work / "sdists" / name
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    subprocess.run(
-        [*pip, "download", "--no-deps", "--no-binary", ":all:", "-d", str(sdists), module.requirement],
-        check=True,
+    """Run the benchmark and print its tables; the exit code is 1 if verdicts agree on fewer than 99%."""
+    options = _options(arguments)
+    work = options.work.resolve()
+    python = environment("lean", work, "coverage")
+    fork = float(subprocess.run([str(python), "-c", _FORK], capture_output=True, check=True).stdout)
+    _say(
+        f"A fork costs {1000 * fork:.1f} ms of CPU time here; times below are milliseconds a mutant, wall/CPU."
     )
-    deps.mkdir(parents=True, exist_ok=True)
-    if module.needs:
-        subprocess.run([*pip, "install", "--target", str(deps), *module.needs], check=True)
-    with tarfile.open(next(sdists.glob("*.tar.gz"))) as archive:
-        archive.extractall(work / f"{name}-sdist", filter="data")
-    shutil.move(next((work / f"{name}-sdist").iterdir()), tree)
-    if module.tests == "test.py":
-        # pytest collects `test_*.py` only, and cosmic-ray is given the file by name: so is the engine.
-        (tree / "test.py").rename(tree / "test_all.py")
-    return tree
+    _say(
+        f"{'module':38} {'n':>4} {'engine':>11} {'cosmic-ray':>12} {'ratio':>10} {'+coverage':>9} {'agree':>7} "
+        f"{'limit':>6} {'mutmut':>10} {'gremlins':>10} {'MB':>4}"
+    )
+    rows, same, compared = [], 0, 0
+    for project in PROJECTS:
+        if options.projects and project.name not in options.projects:
+            continue
+        row, agreed, theirs = _row(project, work, python, fork, options)
+        rows.append(row)
+        same, compared = same + agreed, compared + theirs
+    means = [statistics.geometric_mean(column) for column in zip(*rows, strict=True)]
+    _say(
+        f"Geometric means: wall {means[0]:.1f}, CPU {means[1]:.1f}, wall with the coverage run {means[2]:.1f} times "
+        f"as fast as cosmic-ray; agreement on {same} of {compared}."
+    )
+    if not options.projects:
+        _unrelated(work, python)
+    return int(same < 0.99 * compared)
 
 
-def _tests(module: Module) -> str:
-    return "test_all.py" if module.tests == "test.py" else module.tests
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("projects", nargs="*", help="names of projects; all by default")
+    parser.add_argument("--mutants", type=int, help="size of each sample; by default one for each project")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=45.0, help="limit for each of mutmut and gremlins")
+    parser.add_argument("--only", choices=["engine", "cosmic-ray"], help="leave out the other rivals")
+    parser.add_argument(
+        "--reuse", action="store_true", help="take rivals' earlier results, where there are some"
+    )
+    parser.add_argument("--work", type=Path, default=Path(".bench/mutation"))
+    return parser.parse_args(arguments)
 
 
-def _engine(
-    module: Module, tree: Path, options: argparse.Namespace
-) -> tuple[MutantSet, MutationResult, Spent]:
-    deps = tree.with_name(f"{tree.name}-needs")
-    interpreter = Interpreter(
-        command=sys.executable,
+def _row(
+    project: Project, work: Path, python: Path, fork: float, options: argparse.Namespace
+) -> tuple[tuple[float, float, float], int, int]:
+    """Measure one module, print its row, and return the ratios (wall, CPU, wall with coverage) and the agreement."""
+    tree = lay_out(project, work)
+    ours = _engine(project, tree, python, fork, options)
+    count = len(ours.mutants.mutants)
+    if options.only == "engine":
+        _say(
+            f"{project.path:38} {count:4} {_shown(ours.spent.each(count)):>11} limit "
+            f"{1000 * ours.limit / count:.1f} {ours.memory:.0f} MB {ours.result.score}"
+        )
+        return (1.0, 1.0, 1.0), 0, 0
+    key = f"{project.requirement}-{options.seed}-{count}"
+    outcomes, cosmic = _kept(
+        work / "results" / f"cosmic-ray-{key}.json",
+        options.reuse,
+        lambda: cosmic_ray(project, tree, work, ours.mutants.mutants),
+    )
+    again = _engine(project, tree, python, fork, options)
+    spent = Spent((ours.spent.wall + again.spent.wall) / 2, (ours.spent.cpu + again.spent.cpu) / 2)
+    others = []
+    for tool in () if options.only else (mutmut, gremlins):
+        _, judged = _kept(
+            work / "results" / f"{tool.__name__}-{project.requirement}.json",
+            options.reuse,
+            lambda tool=tool: ({}, tool(project, tree, work, options.seconds)),  # type: ignore[misc]
+        )
+        others.append(_shown(judged.each) if judged.mutants else "none")
+    each, theirs = spent.each(count), cosmic.each
+    ratios = (
+        theirs.wall / each.wall,
+        theirs.cpu / each.cpu,
+        theirs.wall / (each.wall + ours.cover.wall / count),
+    )
+    disagreements = _disagreements(project, ours.result, outcomes)
+    same = len(outcomes) - len(disagreements)
+    _say(
+        f"{project.path:38} {count:4} {_shown(each):>11} {_shown(theirs):>12} {ratios[0]:4.1f}/{ratios[1]:4.1f} "
+        f"{ratios[2]:9.1f} {same / max(1, len(outcomes)):7.1%} {1000 * ours.limit / count:6.1f} "
+        f"{(others or ['-'])[0]:>10} {(others or ['-'])[-1]:>10} {max(ours.memory, again.memory):4.0f}"
+    )
+    for text in [*ours.result.notes, *disagreements]:
+        _say(f"    {text}")
+    return ratios, same, len(outcomes)
+
+
+def _engine(project: Project, tree: Path, python: Path, fork: float, options: argparse.Namespace) -> Ours:
+    source = (tree / project.path).read_text(encoding="utf-8")
+    limit = options.mutants or project.mutants
+    mutants = generate(project.path, source, limit=limit, seed=options.seed)
+    target = Target(project.path, project.module, source, frozenset(), whole_file=True)
+    with ProcessSandboxes().open(tree, _interpreter(project, python)) as box:
+        with stopwatch() as cover:
+            run = _covered(box, project, [project.tests])
+        plain = run_tests(box, [project.tests], timeout_s=600)
+        with memory_watch(0.5) as memory, stopwatch() as spent:
+            result = judge(box, target, mutants, run)
+    limit_s = _limit(project, run, plain, result, fork)
+    return Ours(mutants, result, spent(), cover(), limit_s, memory())
+
+
+def _interpreter(project: Project, python: Path) -> Interpreter:
+    return Interpreter(
+        command=str(python),
         version=".".join(platform.python_version_tuple()[:2]),
-        import_roots=(module.root,),
-        extra_path=(str(deps),),
-        mounts=(Path(sys.prefix), Path(sys.base_prefix), deps),
+        import_roots=(project.root,),
+        mounts=(python.parent.parent, Path(sys.base_prefix)),
         key="bench",
     )
-    source = (tree / module.path).read_text(encoding="utf-8")
-    mutants = generate(module.path, source, limit=options.mutants, seed=options.seed)
-    target = Target(module.path, "", source, frozenset(), whole_file=True)
-    with ProcessSandboxes().open(tree, interpreter) as box:
-        run: SuiteRun = run_tests(box, [_tests(module)], cover=[module.path], timeout_s=600)
-        if not run.passed:
-            raise SystemExit(f"{module.requirement}: no test passes: {run.crash or run.collection_errors}")
-        with _stopwatch() as spent:
-            result = judge(box, target, mutants, run)
-    for note in result.notes:
-        _say(f"  {note}")
-    return mutants, result, spent()
 
 
-def _cosmic_ray(module: Module, tree: Path, work: Path, mutants: MutantSet) -> tuple[dict[str, str], Spent]:
-    """Return cosmic-ray's outcome for each mutant of a sample, and what that took."""
-    place = work / "cosmic-ray"
-    shutil.rmtree(place, ignore_errors=True)
-    shutil.copytree(tree, place)
-    command = f"{sys.executable} -m pytest -x -q -p no:cacheprovider {_tests(module)}"
-    (place / "session.toml").write_text(
-        f'[cosmic-ray]\nmodule-path = "{module.path}"\ntimeout = 60.0\nexcluded-modules = []\n'
-        f'test-command = "{command}"\n[cosmic-ray.distributor]\nname = "local"\n'
-    )
-    paths = [str(place / module.root), str(tree.with_name(f"{tree.name}-needs"))]
-    env = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "PYTHONHASHSEED": "0"}
-    subprocess.run(command.split(), cwd=place, env=env, check=True, capture_output=True)  # warms the bytecode
-    tool = [sys.executable, "-m", "cosmic_ray.cli"]
-    subprocess.run([*tool, "init", "session.toml", "session.sqlite"], cwd=place, env=env, check=True)
-    chosen = {mutant.id for mutant in mutants.mutants}
-    with use_db(str(place / "session.sqlite"), WorkDB.Mode.open) as database:
-        items = [i for i in database.work_items if _id(i.mutations[0]) in chosen]
-        database.clear()
-        database.add_work_items(items)
-    with _stopwatch() as spent:
-        subprocess.run([*tool, "exec", "session.toml", "session.sqlite"], cwd=place, env=env, check=True)
-    with use_db(str(place / "session.sqlite"), WorkDB.Mode.open) as database:
-        names = {item.job_id: _id(item.mutations[0]) for item in database.work_items}
-        return {names[job]: str(result.test_outcome.value) for job, result in database.results}, spent()
+def _covered(box: Sandbox, project: Project, selection: Sequence[str]) -> SuiteRun:
+    run = run_tests(box, selection, cover=[project.path], timeout_s=600)
+    if not run.passed:
+        raise SystemExit(f"{project.requirement}: no test passes: {run.crash or run.collection_errors}")
+    return run
 
 
-def _id(mutation: object) -> str:
-    return f"{mutation.operator_name}:{mutation.occurrence}"  # type: ignore[attr-defined]
-
-
-def _compare(module: Module, result: MutationResult, theirs: dict[str, str]) -> int:
-    """Print where the two disagree; return on how many mutants they agree."""
-    caught = {MutantOutcome.KILLED, MutantOutcome.TIMEOUT}
-    same = 0
+def _limit(project: Project, run: SuiteRun, plain: SuiteRun, result: MutationResult, fork: float) -> float:
+    """Return the CPU seconds of a fork and the needed tests, without coverage, for each mutant that a test reaches."""
+    seconds = {each.id: each.duration_s for each in plain.results}
+    lines = run.coverage[project.path].lines_by_test
+    total = 0.0
     for verdict in result.verdicts:
-        if verdict.mutant.id not in theirs:
-            continue
-        if (verdict.outcome in caught) == (theirs[verdict.mutant.id] == "killed"):
-            same += 1
-        else:
-            _say(
-                f"  disagree on {module.path}:{verdict.mutant.first} {verdict.mutant.id}: engine "
-                f"{verdict.outcome.value}, cosmic-ray {theirs[verdict.mutant.id]}\n{verdict.mutant.diff}"
+        touched = range(verdict.mutant.first, verdict.mutant.last + 1)
+        if verdict.outcome in _CAUGHT and verdict.killed_by is not None:
+            total += fork + seconds.get(verdict.killed_by, 0.0)
+        elif verdict.outcome is MutantOutcome.SURVIVED:
+            reaching = [test for test, reached in lines.items() if not reached.isdisjoint(touched)]
+            total += (fork if reaching else 0.0) + sum(seconds.get(test, 0.0) for test in reaching)
+    return total
+
+
+def _disagreements(project: Project, result: MutationResult, theirs: dict[str, str]) -> list[str]:
+    """Return a sentence for each mutant on which the two disagree."""
+    found = []
+    for verdict in result.verdicts:
+        mutant = verdict.mutant
+        if mutant.id in theirs and (verdict.outcome in _CAUGHT) != (theirs[mutant.id] == "killed"):
+            by = f" by {verdict.killed_by}" if verdict.killed_by else ""
+            found.append(
+                f"disagree on {project.path}:{mutant.first} {mutant.id}: {verdict.outcome.value}{by}, "
+                f"cosmic-ray {theirs[mutant.id]}\n{mutant.diff}"
             )
-    return same
+    return found
+
+
+def _unrelated(work: Path, python: Path) -> None:
+    """Measure what twice as many tests cost that do not reach the module."""
+    project = next(project for project in PROJECTS if project.also)
+    spent = []
+    for copies in (1, 2):
+        tree = work / "unrelated" / str(copies)
+        shutil.rmtree(tree, ignore_errors=True)
+        shutil.copytree(lay_out(project, work), tree)
+        for test in sorted((tree / project.also).glob("test_*.py")) if copies > 1 else ():
+            if test.relative_to(tree).as_posix() != project.tests:
+                shutil.copy(test, test.with_name(f"{test.stem}_again.py"))
+        source = (tree / project.path).read_text(encoding="utf-8")
+        target = Target(project.path, project.module, source, frozenset(), whole_file=True)
+        mutants = generate(project.path, source, limit=400, seed=0)
+        with ProcessSandboxes().open(tree, _interpreter(project, python)) as box:
+            run = _covered(box, project, [project.also])
+            with stopwatch() as watch:
+                judge(box, target, mutants, run)
+        spent.append((len(run.passed), watch().cpu))
+    (few, before), (many, after) = spent
+    _say(
+        f"Twice the unrelated tests ({few} tests, then {many}) cost {after / before - 1:+.1%} "
+        f"CPU time for {len(mutants.mutants)} mutants of {project.path}."
+    )
+
+
+def _kept(
+    path: Path, reuse: bool, measure: Callable[[], tuple[dict[str, str], Judged]]
+) -> tuple[dict[str, str], Judged]:
+    """Return a rival's result, measured now or, where that is asked for, before; it is kept either way."""
+    if reuse and path.exists():
+        kept = json.loads(path.read_text())
+        return kept["outcomes"], Judged(kept["mutants"], Spent(**kept["spent"]))
+    outcomes, judged = measure()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    kept = {"outcomes": outcomes, "mutants": judged.mutants, "spent": asdict(judged.spent), "at": time.time()}
+    path.write_text(json.dumps(kept))
+    return outcomes, judged
+
+
+def _shown(spent: Spent) -> str:
+    return f"{1000 * spent.wall:.0f}/{1000 * spent.cpu:.0f}"
 
 
 def _say(line: str) -> None:
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
-
-
-@contextmanager
-def _stopwatch() -> Iterator[Callable[[], Spent]]:
-    """Measure a block: wall time, and CPU time of this process and those it waited for."""
-    spent: list[Spent] = []
-    wall, cpu = time.monotonic(), _cpu()
-    yield lambda: spent[0]
-    spent.append(Spent(time.monotonic() - wall, _cpu() - cpu))
-
-
-def _cpu() -> float:
-    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
-
-
-def _per(spent: Spent, mutants: int) -> str:
-    return f"{spent.wall / mutants:.3f}/{spent.cpu / mutants:.3f} s"
 
 
 if __name__ == "__main__":
