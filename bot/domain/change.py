@@ -92,6 +92,17 @@ class Target:
     whole_file: bool = False
 
     @property
+    def near_lines(self) -> frozenset[int] | None:
+        """The lines whose coverage a reviewer of the change cares about: the changed ones and their functions'.
+
+        None where any line counts: of a whole file, and of a change outside of functions, which may show anywhere.
+        """
+        if self.whole_file or not self.functions:
+            return None
+        held = (range(each.first, each.last + 1) for each in self.functions)
+        return self.changed_lines.union(*held)
+
+    @property
     def functions_hash(self) -> str:
         """A hash of the changed functions' text, and of the changed lines outside of them."""
         lines = self.source.splitlines()

@@ -46,7 +46,10 @@ def reaching(coverage: FileCoverage | None, tests: Iterable[str]) -> tuple[str, 
 
 
 def lines_gained(
-    coverage: FileCoverage | None, before: Collection[str], tests: Sequence[str]
+    coverage: FileCoverage | None,
+    before: Collection[str],
+    tests: Sequence[str],
+    within: frozenset[int] | None = None,
 ) -> Mapping[str, tuple[int, ...]]:
     """Return the lines each test covers that neither the import, nor tests before, nor an earlier one covers.
 
@@ -54,6 +57,7 @@ def lines_gained(
         coverage: Of the target, with all these tests.
         before: The existing tests that pass.
         tests: The new ones, in the order in which they are counted.
+        within: The lines that count (`Target.near_lines`); None for all.
     """
     if coverage is None:
         return {}
@@ -61,13 +65,17 @@ def lines_gained(
     found: dict[str, tuple[int, ...]] = {}
     for test in tests:
         new = (coverage.lines_by_test.get(test, frozenset()) & coverage.statements) - seen
-        found[test] = tuple(sorted(new))
+        found[test] = tuple(sorted(new if within is None else new & within))
         seen |= new
     return found
 
 
 def chosen(
-    coverage: FileCoverage | None, before: Collection[str], mutation: MutationResult, tests: Sequence[str]
+    coverage: FileCoverage | None,
+    before: Collection[str],
+    mutation: MutationResult,
+    tests: Sequence[str],
+    within: frozenset[int] | None = None,
 ) -> tuple[str, ...]:
     """Return the tests worth keeping, in file order: those that kill a mutant, then those that gain a line besides.
 
@@ -76,11 +84,12 @@ def chosen(
         before: The existing tests that pass.
         mutation: Verdicts with existing and new tests.
         tests: The new ones, in file order.
+        within: The lines whose coverage counts; None for all.
     """
     kills = mutation.kills()
     killers = [test for test in tests if test in kills]
     others = [test for test in tests if test not in kills]
-    gained = lines_gained(coverage, before, [*killers, *others])
+    gained = lines_gained(coverage, before, [*killers, *others], within)
     kept = {*killers, *(test for test in others if gained.get(test))}
     return tuple(test for test in tests if test in kept)
 

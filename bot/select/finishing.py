@@ -94,7 +94,9 @@ def _measured(
         box, job, run, case.mutation, known, tuple(passing.values()), trusted=trusted, first=strongest
     )
     case.names = names
-    lines = lines_gained(run.coverage.get(job.target.path), job.green, tuple(passing.values()))
+    target = job.target
+    coverage = run.coverage.get(target.path)
+    lines = lines_gained(coverage, job.green, tuple(passing.values()), target.near_lines)
     return Final(composition.suite, names, run, lines, case.mutation.kills())
 
 

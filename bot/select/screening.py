@@ -91,7 +91,7 @@ def _judge_evidence(
     while True:
         found = proof.with_candidate(box, job, run, found, tuple(alive), met)
         met = tuple(alive)
-        kept = chosen(coverage, job.green, found, tuple(alive))
+        kept = chosen(coverage, job.green, found, tuple(alive), job.target.near_lines)
         left = hollow.rejected_from(alive, kept)
         if len(left) == len(alive):
             break

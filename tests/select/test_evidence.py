@@ -49,6 +49,13 @@ def test_of_two_tests_with_the_same_line_the_first_gains_it() -> None:
     assert lines_gained(coverage(a={2}, b={2}), [], ["a", "b"]) == {"a": (2,), "b": ()}
 
 
+def test_a_line_far_from_the_change_is_no_gain() -> None:
+    cov = coverage(a={2}, b={7}, c={8})
+    near = frozenset({6, 7})
+    assert lines_gained(cov, [], ["a", "b", "c"], near) == {"a": (), "b": (7,), "c": ()}
+    assert chosen(cov, (), result("c"), ("a", "b", "c"), near) == ("b", "c")
+
+
 def test_without_coverage_mutants_alone_decide() -> None:
     assert chosen(None, (), result("a", None), ("a", "b")) == ("a",)
 
