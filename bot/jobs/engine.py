@@ -120,7 +120,8 @@ class Engine:
             self._office.stopping.set()
         if self._peers is not None:
             self._peers.stop()
-        DBOS.destroy(destroy_registry=True, workflow_completion_timeout_sec=30)
+        patience_s = 30 if self._operator.runs_at_once else 0
+        DBOS.destroy(destroy_registry=True, workflow_completion_timeout_sec=patience_s)
         if self._lock is not None:
             self._lock.release()
 
