@@ -46,14 +46,15 @@ SUBJECTS = (
 )
 
 
-def lay_out(subject: Subject, work: Path) -> Path:
+def lay_out(subject: Subject, work: Path, place: str = "repositories") -> Path:
     """Download a distribution with pip and return a fresh git repository with its package.
 
     Args:
         work: Where downloads are kept and the repository is made.
+        place: The directory below it for the repository.
     """
     wheel = _download(subject.name, work / "wheels")
-    root = work / "repositories" / subject.name
+    root = work / place / subject.name
     shutil.rmtree(root, ignore_errors=True)
     root.mkdir(parents=True)
     with zipfile.ZipFile(wheel) as archive:

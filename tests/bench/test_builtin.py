@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-builtin = pytest.importorskip("bench.builtin", reason="the benchmark is not part of the installed package")
+rows = pytest.importorskip("bench.rows", reason="the benchmark is not part of the installed package")
 subjects = pytest.importorskip("bench.subjects")
 
 PAINT = subjects.Subject("paint", "paint/colours.py", (10, 5), (90, 80))
@@ -57,14 +57,23 @@ def test_laying_out_twice_begins_anew(tmp_path: Path) -> None:
 
 
 def test_the_table_has_a_row_for_each_suite_and_means_in_which_a_missing_one_counts_as_nothing() -> None:
-    rows = [
-        builtin.Row("paint/colours.py", "testforge", 3, 0.9, 0.8, 0.7, True, 0, 12.0, 5, ("t::a",)),
-        builtin.Row("paint/colours.py", "testforge", seconds=8.0),
+    two = [
+        rows.Row("paint/colours.py", "testforge", 3, 0.9, 0.8, 0.7, True, 0, 12.0, runs=5, flaky=("t::a",)),
+        rows.Row("paint/colours.py", "testforge", seconds=8.0),
     ]
-    lines = builtin.table(rows, [PAINT]).splitlines()
-    assert lines[2] == "| paint/colours.py | testforge | 3 | 90 | 80 | 70 | yes | 0 | 12 | 1 in 5 | 90/80 |"
-    assert lines[3] == "| paint/colours.py | testforge | 0 | - | - | - | no | 0 | 8 |  | 90/80 |"
-    assert lines[4] == "| **mean** | testforge | | 45 | 40 | 35 | 1 of 2 | | 10 | | |"
+    lines = rows.table(two, [PAINT]).splitlines()
+    assert (
+        lines[2] == "| paint/colours.py | testforge | 3 | 90 | 80 | 70 | yes | 0 | 12 | 1 in 5 |  | 90/80 |"
+    )
+    assert lines[3] == "| paint/colours.py | testforge | 0 | - | - | - | no | 0 | 8 |  |  | 90/80 |"
+    assert lines[4] == "| **mean** | testforge | | 45 | 40 | 35 | 1 of 2 | | 10 | | | |"
+
+
+def test_a_row_that_was_kept_is_there_again(tmp_path: Path) -> None:
+    row = rows.Row("paint/colours.py", "testforge", 3, 0.9, flaky=("t::a",), again=True)
+    assert rows.load(tmp_path / "paint.json") is None
+    rows.keep(row, tmp_path / "paint.json")
+    assert rows.load(tmp_path / "paint.json") == row
 
 
 def test_a_package_is_imported_by_its_own_name() -> None:
