@@ -95,6 +95,7 @@ def served(directory: Path, values: Mapping[str, Any]) -> Iterator[Served]:
         lines.append(dict(event))
         raise structlog.DropEvent
 
+    before = structlog.get_config()
     structlog.configure(processors=[structlog.contextvars.merge_contextvars, keep])
     station = Station(lambda: credentials.complete(settings), store, lambda: None)
     application = app.make(station, directory, "http://127.0.0.1")
@@ -111,7 +112,7 @@ def served(directory: Path, values: Mapping[str, Any]) -> Iterator[Served]:
         server.should_exit = True
         thread.join()
         store.close()
-        structlog.reset_defaults()
+        structlog.configure(**before)
         logging.getLogger("dbos").propagate = False
 
 
