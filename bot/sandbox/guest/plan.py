@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Optional
 
+from .defaults import changed_default
 from .units import Module, Unit
 
 SWAP = "swap"
@@ -78,7 +79,13 @@ class Plan:
         unit = self.module.unit(mutant["first"], mutant["last"])
         first, last = self.module.header(mutant["first"], mutant["last"])
         lines = frozenset(range(first, last + 1))
-        in_body = unit.function and mutant["first"] >= unit.body
+        splice = (mutant["start"], mutant["end"], mutant["text"])
+        if not (unit.function and mutant["first"] >= unit.body) and self._is_default(unit, splice):
+            # It matters where the function is called, and nowhere else.
+            lines = frozenset(range(unit.body, unit.last + 1))
+            in_body = True
+        else:
+            in_body = unit.function and mutant["first"] >= unit.body
         if in_body and not lines & self._imported:
             way = SWAP
             reaching = [test for test, reached in enumerate(self._lines) if reached & lines]
@@ -90,9 +97,14 @@ class Plan:
         if not tests and not (self._spawning and way == SWAP):
             self.settled[number] = "survived"
             return
-        splice = (mutant["start"], mutant["end"], mutant["text"])
         group = f"{way} {unit.first} {mutant['function']}"
         self.cases.append(Case(number, splice, unit, way, tests, group, without))
+
+    def _is_default(self, unit: Unit, splice: tuple[int, int, str]) -> bool:
+        try:
+            return changed_default(self.module, unit, splice) is not None
+        except _NOT_PYTHON:
+            return False
 
     def _ranks(self, tests: Sequence[str]) -> list[tuple[int, int, str]]:
         """Rank tests: those asked for, then those that execute the most lines of the file, which kill the most.

@@ -62,15 +62,15 @@ def _judge(
 
     def enter(case: Optional[Case]) -> Begin:
         if case is None:
-            changes = [(function, function.__code__.replace()) for function in functions]
+            changes = [(function, "__code__", function.__code__.replace()) for function in functions]
         else:
             changes = functions.changes(shop.plan.module, case.unit, case.splice) if functions else []
 
         def begin(trial: Trial) -> None:
             nonlocal source
             source = shop.mutated(case)
-            for function, code in changes:
-                function.__code__ = code
+            for function, name, value in changes:
+                setattr(function, name, value)
             trial.run(collected)
 
         return begin

@@ -12,14 +12,15 @@ import gc
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from types import CodeType, FunctionType
-from typing import Optional
+from typing import Any, Optional
 
+from .defaults import changed_default
 from .loading import real_path
 from .sameness import same_code
 from .units import Module, Unit
 
-Changes = list[tuple[FunctionType, CodeType]]
-"""Functions and the code that each is to get."""
+Changes = list[tuple[FunctionType, str, Any]]
+"""Functions, and which attribute of each is to get which value."""
 
 
 class CannotSwapError(Exception):
@@ -65,10 +66,15 @@ class Functions:
         if unit not in self._originals:
             raise CannotSwapError(f"{unit.name} was not found in its own code")
         old, new = self._originals[unit], _function_code(module.compiled(unit, splice), unit)
-        found = list(self._pairs(old, new))
-        if not found:
+        living = self._living(old)
+        if not living:
             raise CannotSwapError(f"no live function is {unit.name}")
-        return [*found, *self._inner(old, new)]
+        default = changed_default(module, unit, splice)
+        if default is not None:
+            name = default.attribute
+            return [(function, name, default.put(getattr(function, name))) for function in living]
+        pairs = [*self._pairs(old, new), *self._inner(old, new)]
+        return [(function, "__code__", code) for function, code in pairs]
 
     def _inner(self, old: CodeType, new: CodeType) -> Iterator[tuple[FunctionType, CodeType]]:
         """Follow into functions that closures, made before the fork, keep alive."""
