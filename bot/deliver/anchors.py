@@ -9,10 +9,13 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
-from bot.changes.repository import GitFailedError, Repository
+from bot.changes.repository import Repository, git
+from bot.errors import RepositoryError
 
 _MOST_LINES = 3000  # of one file's diff; GitHub leaves larger ones out
 _MOST_FILES = 3000
+# Files beyond so many bytes count as binary: their diff would be left out anyway, and could fill the memory.
+_OPTIONS = ("-c", "core.bigFileThreshold=5m")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,24 +48,21 @@ class Anchors:
 
 
 def anchors(root: Path, base: str, head: str) -> Anchors:
-    """Return where comments on a pull request can stand.
+    """Return where comments on a pull request can stand; nowhere, if a shallow clone lacks the history to tell.
 
     Args:
         root: A checkout that holds both commits.
         base: The tip of the base branch, or the commit at which the histories part.
-
-    Raises:
-        RepositoryError: A commit is missing.
     """
-    repository = Repository(root)
-    start = repository.merge_base(base, head)
     try:
-        diff = repository.run(
-            "diff", "-U3", "-M", "--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/",
-            "--ignore-submodules=all", "--inter-hunk-context=0", "--diff-algorithm=myers", "--indent-heuristic",
-            *("-l0", start, head, "--"),
+        start = Repository(root).merge_base(base, head)
+        diff = git(
+            root, "diff", "-U3", "-M", "-l0", "--no-color", "--no-ext-diff", "--no-textconv",
+            "--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=all", "--inter-hunk-context=0",
+            "--diff-algorithm=myers", "--indent-heuristic", start, head, "--",
+            options=_OPTIONS,
         )  # fmt: skip
-    except GitFailedError:
+    except RepositoryError:
         return Anchors()
     return Anchors(_read(diff))
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from bot.deliver.console import dollars, headline, seconds
 from bot.deliver.facts import Facts
-from bot.deliver.markdown import cell, code, fenced, fold, html, length, plain
+from bot.deliver.markdown import cell, code, fenced, fold, html, in_cell, length, plain
 from bot.deliver.measures import table
-from bot.deliver.proposals import Proposal
+from bot.deliver.proposals import Proposal, fault
 from bot.deliver.remarks import Comment
 from bot.deliver.wording import line_list, on_base, plural, rejections
 from bot.domain import TargetReport
@@ -169,7 +169,7 @@ def _evidence(tests: Sequence[Proposal], detail: _Detail) -> str:
     rows = ["| | Test | Evidence |", "|---|---|---|"]
     for test in tests[: detail.tests]:
         cases = f", {plural(test.cases, 'case')}" if test.cases else ""
-        rows.append(f"| {test.key} | {cell(test.name)}{cases} | {_proof(test, detail)} |")
+        rows.append(f"| {test.key} | {cell(test.name)}{cases} | {in_cell(_proof(test, detail))} |")
     if len(tests) > detail.tests:
         rows.append(f"| | and {len(tests) - detail.tests} more | |")
     return "\n".join(rows)
@@ -183,7 +183,7 @@ def _proof(test: Proposal, detail: _Detail) -> str:
     if test.kills:
         named = ""
         if detail.kills:
-            shown = ", ".join(plain(kill) for kill in test.kills[:_KILLS_SHOWN])
+            shown = ", ".join(fault(kill) for kill in test.kills[:_KILLS_SHOWN])
             named = f": {shown}" + (" and more" if len(test.kills) > _KILLS_SHOWN else "")
         parts.append(f"kills {plural(len(test.kills), 'mutant')}{named}")
     if on_base(test.on_base):

@@ -9,6 +9,7 @@ from bot.deliver.wording import clean
 _RUN = re.compile(r"`+")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+!|~&$^=:-])")
 _LINKS = re.compile(r"(?<=[@#])(?=\w)|(?<=://)|(?<=\bwww\.)|(?<=GH-)(?=\d)", re.IGNORECASE)
+_BAR = re.compile(r"((?<!\\)(?:\\\\)*)\|")
 _ZERO_WIDTH = "\u200b"
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
@@ -27,7 +28,12 @@ def code(text: str, most: int = 120) -> str:
 
 def cell(text: str, most: int = 120) -> str:
     """Return text as an inline code span inside a table, where a bar would end the cell."""
-    return code(text, most).replace("|", "\\|")
+    return in_cell(code(text, most))
+
+
+def in_cell(markdown: str) -> str:
+    """Return Markdown on one line as it may stand in a table: no bar of it ends the cell."""
+    return _BAR.sub(r"\1\\|", markdown)
 
 
 def plain(text: str, most: int = 600) -> str:

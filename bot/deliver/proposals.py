@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from bot.deliver.markdown import code, plain
 from bot.deliver.wording import clean, evidence
 from bot.domain import Judgement, MutationDelta, RunReport, TargetReport
+
+_CHANGED = re.compile(r"`(.*?)` (?:to `(.*)`|removed) in line (\d+)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,15 @@ class Proposal:
         """Return what `as_json` wrote."""
         lists = ("ids", "lines", "kills", "kill_lines", "functions")
         return cls(**{**data, **{name: tuple(data[name]) for name in lists}})
+
+
+def fault(kill: str) -> str:
+    """Return the description of a killed mutant in Markdown: the code in it as code."""
+    match = _CHANGED.fullmatch(kill)
+    if match is None:
+        return plain(kill)
+    became = f"to {code(match[2])}" if match[2] is not None else "removed"
+    return f"{code(match[1])} {became} in line {match[3]}"
 
 
 def proposals(report: RunReport) -> tuple[Proposal, ...]:

@@ -13,8 +13,10 @@ from bot.deliver.anchors import Anchors, anchors
 from bot.deliver.facts import Facts
 from bot.deliver.proposals import Proposal, proposals
 from bot.deliver.remarks import Comment
-from bot.deliver.suggestions import suggest
+from bot.deliver.suggestions import Suggested, suggest
 from bot.domain import RunReport
+
+_MOST_SUGGESTIONS = 40  # in one review; GitHub takes about a hundred comments, and readers far fewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +133,7 @@ def build(
     contents = patch.contents(report, root)
     files = tuple(File(path, new, old is None) for path, (old, new) in contents.items())
     where = anchors(root, base or report.base or "", report.head or "") if report.targets else Anchors()
-    suggestions = {
-        path: suggest(path, old, new, where) for path, (old, new) in contents.items() if old is not None
-    }
+    suggestions = _suggestions(contents, where)
     facts = Facts(
         report=report,
         tests=tests,
@@ -165,3 +165,19 @@ def build(
         is_quiet=report.status == "nothing-to-test",
         tests=tests,
     )
+
+
+def _suggestions(
+    contents: Mapping[str, tuple[bytes | None, bytes]], where: Anchors
+) -> Mapping[str, Suggested]:
+    """Return what is suggested for each existing test file; beyond what one review can hold, files come by commit."""
+    found: dict[str, Suggested] = {}
+    left = _MOST_SUGGESTIONS
+    for path, (old, new) in contents.items():
+        if old is None:
+            continue
+        found[path] = suggest(path, old, new, where)
+        if len(found[path].suggestions) > left:
+            found[path] = Suggested(obstacle="this review holds enough suggestions without it")
+        left -= len(found[path].suggestions)
+    return found

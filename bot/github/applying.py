@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bot.deliver.markdown import code, plain
 from bot.deliver.review import Review
 from bot.errors import GitHubError, UsageError
 from bot.github import messages
@@ -186,7 +187,7 @@ def _sentence(error: GitHubError, branch: str) -> str:
     if "expected branch to point to" in text or "expectedheadoid" in text or "is at" in text:
         return "The branch has moved on meanwhile. Comment `/testforge` to have the tests checked at its new head."
     if "protected" in text or "rule violations" in text or "must be made through a pull request" in text:
-        return f"The branch `{branch}` is protected, so the App may not commit to it. `/testforge pr` opens a pull request instead."
+        return f"The branch {code(branch)} is protected, so the App may not commit to it. `/testforge pr` opens a pull request instead."
     if "archived" in text or "read-only" in text:
         return "The repository is archived, so nothing can be committed."
     if isinstance(error, ForbiddenError):
@@ -197,5 +198,5 @@ def _sentence(error: GitHubError, branch: str) -> str:
         or "not exist" in text
         or "could not resolve" in text
     ):
-        return f"The branch `{branch}` is gone, so nothing can be committed to it."
-    return f"GitHub refused: {said or error.message}"
+        return f"The branch {code(branch)} is gone, so nothing can be committed to it."
+    return f"GitHub refused: {plain(said or error.message)}"

@@ -15,11 +15,11 @@ from bot.github.faults import (
     RefusedError,
     UnreachableError,
 )
+from bot.github.limits import LONGEST_WAIT_S, wait_s
 from bot.github.pacing import Pace
 from bot.github.wire import Reply, Wire
 
 _TRIES = 4  # of requests that may be repeated
-_LONGEST_WAIT_S = 900.0  # for a rate limit, all waits of one request together
 _PAGE = 100
 _REPEATABLE = frozenset({"GET", "PATCH", "PUT", "DELETE"})
 
@@ -184,41 +184,17 @@ class Hub:
                 renewed = True
                 self._tokens.forget(token)
                 continue
-            wait = self._limit_s(reply, limits)
+            wait = wait_s(reply, self.clock.now(), limits)
             if wait is not None:
                 limits += 1
                 waited += wait
-                if waited > _LONGEST_WAIT_S:
+                if waited > LONGEST_WAIT_S:
                     raise LimitedError("GitHub's rate limit for this App is used up. Try again later.", wait)
                 self.clock.sleep(wait)
                 continue
             if reply.status >= 400:
                 raise _refusal(method, url, reply)
             return reply
-
-    def _limit_s(self, reply: Reply, before: int) -> float | None:
-        """Return for how many seconds a rate limit asks to wait; None if it is not one."""
-        limited = isinstance(reply.data, dict) and any(
-            isinstance(error, dict) and error.get("type") == "RATE_LIMITED"
-            for error in (reply.data.get("errors") or ())
-        )
-        if reply.status not in (403, 429) and not limited:
-            return None
-        after = reply.headers.get("retry-after", "")
-        if after.isdigit():
-            return float(after) + 1
-        if reply.headers.get("x-ratelimit-remaining") == "0":
-            reset = reply.headers.get("x-ratelimit-reset", "")
-            now = reply.at or self.clock.now()
-            return max(1.0, float(reset) - now + 1) if reset.isdigit() else 60.0
-        if (
-            limited
-            or reply.status == 429
-            or "rate limit" in reply.said.lower()
-            or "abuse" in reply.said.lower()
-        ):
-            return 60.0 * float(2**before)
-        return None
 
 
 def _refusal(method: str, url: str, reply: Reply) -> RefusedError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from bot.deliver.markdown import code, fenced, fold, length, plain
-from bot.deliver.proposals import Proposal
+from bot.deliver.proposals import Proposal, fault
 from bot.deliver.review import Review
 from bot.deliver.wording import line_list, on_base, plural
 
@@ -22,6 +22,7 @@ _COMMANDS = (
     ("`/testforge help`", "show this"),
 )
 _LONGEST = 60_000
+NO_QUESTION = "No question is open on this pull request."
 NO_REVIEW = "No tests are proposed for this pull request yet. `/testforge` asks for them."
 
 
@@ -37,7 +38,7 @@ def usage(unknown: str = "") -> str:
 
 def standing(review: Review | None, head: str, running: str) -> str:
     """Return how things stand: what runs, and how the last run ended."""
-    parts = [f"{running[:1].upper()}{running[1:]}." if running else "Nothing is running."]
+    parts = [f"{plain(running[:1].upper() + running[1:])}." if running else "Nothing is running."]
     if review is None:
         parts.append(NO_REVIEW if not running else "")
     else:
@@ -57,7 +58,7 @@ def explanation(review: Review, test: Proposal) -> str:
             f"- It covers line{'s' if len(test.lines) > 1 else ''} {line_list(test.lines, 50)}, which nothing before it did."
         )
     if test.kills:
-        shown = "".join(f"\n  - {plain(kill)}" for kill in test.kills[:50])
+        shown = "".join(f"\n  - {fault(kill)}" for kill in test.kills[:50])
         rows.append(f"- It notices {plural(len(test.kills), 'small fault')} put into the code:{shown}")
     if on_base(test.on_base):
         rows.append(f"- It {on_base(test.on_base)}.")

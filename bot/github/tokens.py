@@ -9,7 +9,8 @@ from datetime import datetime
 
 from bot.errors import GitHubError, UsageError
 from bot.github.clock import Clock
-from bot.github.faults import ForbiddenError, NotThereError, RefusedError, UnreachableError
+from bot.github.faults import ForbiddenError, LimitedError, NotThereError, RefusedError, UnreachableError
+from bot.github.limits import LONGEST_WAIT_S, wait_s
 from bot.github.wire import Reply, Wire
 
 _AHEAD_S = 120.0  # a token is renewed when it has less than this to live
@@ -57,23 +58,29 @@ class AppKey:
         return reply
 
     def _tenacious(self, wire: Wire, method: str, path: str, json: object) -> Reply:
-        """Send it again where no answer came: a token too many does no harm."""
-        for attempt in range(1, _TRIES + 1):
-            last = attempt == _TRIES
+        """Send it again where no answer came, or a limit was met: a token too many does no harm."""
+        failures, limits, waited = 0, 0, 0.0
+        while True:
             try:
                 reply = wire.send(method, path, authorization=f"Bearer {self.claim()}", json=json)
-            except UnreachableError:
-                if last:
-                    raise
-            else:
-                if reply.status < 500:
-                    return reply
-                if last:
+                if reply.status >= 500:
                     raise UnreachableError(
                         f"GitHub answers {reply.status} when it is asked for a token. Try again later."
                     )
-            self.clock.sleep(float(attempt**2))
-        raise AssertionError("unreachable")
+            except UnreachableError:
+                failures += 1
+                if failures == _TRIES:
+                    raise
+                self.clock.sleep(float(failures**2))
+                continue
+            wait = wait_s(reply, self.clock.now(), limits)
+            if wait is None:
+                return reply
+            limits += 1
+            waited += wait
+            if waited > LONGEST_WAIT_S:
+                raise LimitedError("GitHub's rate limit for this App is used up. Try again later.", wait)
+            self.clock.sleep(wait)
 
 
 @dataclass(slots=True)

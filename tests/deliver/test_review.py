@@ -15,6 +15,7 @@ from sample_report import CONTENT, PATH, SOURCE, TESTS, run_report, target_repor
 
 from bot.deliver import markdown
 from bot.deliver.boxes import ticked, unticked
+from bot.deliver.proposals import fault
 from bot.deliver.review import Review, build
 from bot.domain import Judgement, Reason, RunReport, Suite, SuspectedBug
 from tests.github.server.world import SUGGESTION, edited
@@ -281,3 +282,44 @@ def test_a_ticked_box_is_read_back(root: Path) -> None:
     clicked = sticky.replace("- [ ] <!-- testforge:box=apply", "- [x] <!-- testforge:box=apply")
     assert ticked(clicked) == {"apply"}
     assert unticked(clicked) == sticky
+
+
+@pytest.mark.parametrize(
+    ("kill", "shown"),
+    [
+        ("`>` to `>=` in line 2", "`>` to `>=` in line 2"),
+        ("`a | b` to `a` in line 7", "`a | b` to `a` in line 7"),
+        ("`not x` removed in line 3", "`not x` removed in line 3"),
+        ("`'`'` to `@octocat` in line 3", "``'`'`` to `@octocat` in line 3"),
+        ("core/Thing_<b> in line 4", r"core/Thing\_\<b\> in line 4"),
+    ],
+)
+def test_a_killed_mutant_is_shown_with_its_code_as_code(kill: str, shown: str) -> None:
+    assert fault(kill) == shown
+
+
+def test_a_bar_in_code_does_not_end_a_cell() -> None:
+    assert markdown.in_cell(r"`a | b` \| c") == r"`a \| b` \| c"
+
+
+def test_many_files_share_a_limit_of_suggestions(root: Path) -> None:
+    before = "".join(f"def test_{n}():\n    assert {n}\n\n\n\n\n\n\n\n" for n in range(18))
+    after = before.replace("assert", "assert 1 +")
+    targets = []
+    for name in ("a", "b", "c"):
+        write(root, f"tests/test_{name}.py", before)
+        suite = Suite(f"tests/test_{name}.py", after, is_new=False)
+        targets.append(target_report(suite=suite))
+    review = reviewed(root, run_report(targets=tuple(targets)))
+    assert review.suggested == ("tests/test_a.py", "tests/test_b.py")
+    assert "`tests/test_c.py` comes by commit, because this review holds enough suggestions" in review.body
+
+
+def test_without_the_history_nothing_is_anchored_and_all_comes_by_commit(root: Path) -> None:
+    write(root, TESTS, OLD_TESTS)
+    head = commit(root)
+    suite = Suite(TESTS, CONTENT, is_new=False)
+    report = run_report(base="1" * 40, head=head, targets=(target_report(suite=suite),))
+    review = build(report, root, run="run-1")
+    assert review.comments == ()
+    assert "comes by commit" in review.body

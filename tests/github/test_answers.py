@@ -307,3 +307,16 @@ def test_a_ticked_box_is_freed_again(hub: Hub, github: GitHub) -> None:
 def test_a_comment_that_was_deleted_needs_no_eyes(hub: Hub, github: GitHub) -> None:
     answers.acknowledge(hub, wish(comment=999_999))
     answers.acknowledge(hub, wish("apply", kind="boxes", comment=999_999))
+
+
+@pytest.mark.parametrize("command", ["intent", "yes", "no", "undefined"])
+def test_without_a_question_there_is_nothing_to_answer(hub: Hub, command: str) -> None:
+    assert respond(hub, command, "Q1").text == "No question is open on this pull request."
+
+
+def test_a_branch_with_a_strange_name_is_shown_as_code(hub: Hub, github: GitHub) -> None:
+    name = "evil`@octocat`<b>"
+    github.world.push(REPOSITORY, name, {"x.py": b"x = 1\n"})
+    number = github.world.open_pull(REPOSITORY, name).number
+    github.world.repositories[REPOSITORY].protected.add(name)
+    assert f"The branch ``{name}`` is protected" in respond(hub, "apply", number=number).text

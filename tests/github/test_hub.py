@@ -240,3 +240,9 @@ def test_only_writers_may_command(hub: Hub, github: GitHub, login: str, level: s
     if level:
         github.world.repositories[REPOSITORY].collaborators[login] = level
     assert may_command(hub, login) is may
+
+
+@pytest.mark.parametrize("kind", ["502", "drop", "truncated", "html", "secondary", "secondary-bare"])
+def test_a_token_is_asked_for_again(hub: Hub, github: GitHub, kind: str) -> None:
+    github.faults.add(kind, "POST", "/access_tokens$")  # type: ignore[arg-type]
+    assert pulls.read(hub, 1).number == 1
