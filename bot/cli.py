@@ -17,6 +17,7 @@ import typer
 
 from bot.commands.doctor import doctor
 from bot.commands.generate import generate
+from bot.commands.intent import intent
 from bot.commands.rank import rank
 from bot.commands.review import review
 from bot.commands.score import score
@@ -90,3 +91,4 @@ app.command(short_help="Say what is usable here, and how to fix what is not.")(d
 app.command(short_help="Be the GitHub App: take webhooks and review pull requests.")(serve)
 app.command(short_help="Review pull requests that a server has taken.")(worker)
 app.command(short_help="Rank candidates for a function by tests that may be wrong.")(rank)
+app.command(short_help="Ask what a function should do where that is not certain.")(intent)

@@ -30,11 +30,14 @@ class Grid:
         programs: Whole programs.
         inputs: Expressions, evaluated in a program's namespace, such as `f([1, 2])`.
         tests: For each input its tests: expressions over `_`, the value of the input, such as `_ == 3`.
+        module: The dotted name of the module that the programs stand for, so that their imports work as its own do;
+            it is imported once before them. Empty: they stand alone.
     """
 
     programs: tuple[str, ...]
     inputs: tuple[str, ...]
     tests: tuple[tuple[str, ...], ...]
+    module: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,9 @@ def run_grids(
     place = posixpath.join(box.scratch, f"grid-{uuid.uuid4().hex}")
     job, results = posixpath.join(place, "job.json"), posixpath.join(place, "results.jsonl")
     asked = {
-        "grids": [{"programs": g.programs, "inputs": g.inputs, "tests": g.tests} for g in grids],
+        "grids": [
+            {"programs": g.programs, "inputs": g.inputs, "tests": g.tests, "module": g.module} for g in grids
+        ],
         "limit_s": limit_s,
         "memory": memory,
         "workers": workers,

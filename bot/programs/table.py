@@ -22,10 +22,12 @@ class Problem:
     Attributes:
         programs: Whole programs, each of which defines the function.
         assertions: Without repetitions.
+        module: As for `grid.Grid`.
     """
 
     programs: tuple[str, ...]
     assertions: tuple[Assertion, ...]
+    module: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +48,10 @@ class Table:
         """Return whether a program passes an assertion."""
         return self.outcomes[program][assertion] == "P"
 
-    def only(self, assertions: Sequence[int]) -> Table:
-        """Return the table of some of the assertions, and of the calls that these make."""
+    def only(self, assertions: Sequence[int], *, all_calls: bool = False) -> Table:
+        """Return the table of some of the assertions, and of the calls that these make, or still of all calls."""
         chosen = tuple(self.assertions[number] for number in assertions)
-        calls = tuple(dict.fromkeys(one.call for one in chosen))
+        calls = self.calls if all_calls else tuple(dict.fromkeys(one.call for one in chosen))
         places = [self.calls.index(call) for call in calls]
         return Table(
             chosen,
@@ -112,7 +114,7 @@ def tabulate(
             of_call = tests.setdefault(one.call, [])
             where.append((list(tests).index(one.call), len(of_call)))
             of_call.append(one.predicate)
-        grids.append(Grid(problem.programs, tuple(tests), tuple(map(tuple, tests.values()))))
+        grids.append(Grid(problem.programs, tuple(tests), tuple(map(tuple, tests.values())), problem.module))
         places.append(where)
     found = run_grids(box, grids, limit_s=limit_s, workers=workers, alone=alone, timeout_s=timeout_s)
     return tuple(

@@ -138,6 +138,7 @@ class Cells:
         tests: For each input its predicates: expressions over `_`, the value that the input gave.
         limit_s: CPU seconds for an input with one of its predicates.
         late: Inputs that took too long in earlier processes.
+        module: The dotted name that the program runs under; empty is none.
     """
 
     def __init__(
@@ -147,7 +148,11 @@ class Cells:
         tests: Sequence[Sequence[str]],
         limit_s: float,
         late: int = 0,
+        module: str = "",
     ) -> None:
+        self._names = {"__name__": module or "program", "__builtins__": builtins}
+        if module:
+            self._names["__package__"] = module.rpartition(".")[0]
         self._inputs = inputs
         self.tests = tests
         self._limit_s = limit_s
@@ -200,7 +205,7 @@ class Cells:
         box: list[Any] = []
 
         def call() -> None:
-            self._space: dict[str, Any] = {"__name__": "program", "__builtins__": builtins}
+            self._space: dict[str, Any] = dict(self._names)
             exec(self._program, self._space)
             self._loads = True
             box.append(eval(self._code(source), self._space))

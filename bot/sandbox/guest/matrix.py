@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import json
 import os
 import select
@@ -49,6 +50,8 @@ def main(job: dict[str, Any]) -> int:
     """Run all grids of a job; the exit code is 0."""
     queue, feed = os.pipe()
     order = [(g, p) for g, grid in enumerate(job["grids"]) for p in range(len(grid["programs"]))]
+    for module in dict.fromkeys(grid["module"] for grid in job["grids"] if grid["module"]):
+        _import(module)
     gc.collect()
     gc.freeze()
     parts = []
@@ -76,6 +79,16 @@ def main(job: dict[str, Any]) -> int:
     return 0
 
 
+def _import(module: str) -> None:
+    """Import a module, whatever it does: what it imports need not be imported again for each pair."""
+    here = os.getpid()
+    try:
+        importlib.import_module(module)
+    except BaseException:  # each program will show it
+        if os.getpid() != here:
+            os._exit(0)
+
+
 def _work(job: Mapping[str, Any], queue: int, results: TextIO) -> None:
     """Take programs from the queue until it is empty."""
     adopt_orphans()
@@ -97,7 +110,7 @@ def _run(job: Mapping[str, Any], grid: int, program: int, results: TextIO) -> No
     while left:
         # A program that ran out of time in one process is known for it in the next.
         late = 0 if job.get("alone") else sum(row[0] == TIMEOUT for row in rows.values())
-        cells = Cells(text, inputs, tests, float(job["limit_s"]), late)
+        cells = Cells(text, inputs, tests, float(job["limit_s"]), late, mine["module"])
         batch = left[:1] if job.get("alone") else left
         for number, kind, value, outcomes in _in_child(job, cells, batch, single):
             rows[number] = (kind, value, outcomes)

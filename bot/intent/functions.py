@@ -1,0 +1,142 @@
+"""Which functions can be asked about: called with values, they give a value, and nothing else happens."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from bot.errors import UsageError
+
+_OUTSIDE = frozenset(
+    [
+        "random",
+        "secrets",
+        "time",
+        "datetime",
+        "uuid",
+        "socket",
+        "requests",
+        "urllib",
+        "http",
+        "subprocess",
+        "shutil",
+        "os",
+        "pathlib",
+        "tempfile",
+        "threading",
+        "asyncio",
+        "multiprocessing",
+        "logging",
+        "sys",
+    ]
+)
+"""Modules whose functions give another result each time, or do something."""
+_PURE_PARTS = frozenset(
+    {"os.path", "datetime.timedelta", "sys.maxsize", "pathlib.PurePath", "pathlib.PurePosixPath"}
+)
+_DOING = frozenset({"open", "print", "input", "exec", "eval", "globals", "setattr", "delattr", "__import__"})
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A function of a module that can be asked about.
+
+    Attributes:
+        source: The whole module.
+        first, last: Its lines, decorators included.
+        body: The line of its first statement after the docstring.
+        parameters: Names of its parameters.
+        documentation: Its docstring; empty if it has none.
+    """
+
+    name: str
+    source: str
+    first: int
+    body: int
+    last: int
+    parameters: tuple[str, ...]
+    documentation: str = ""
+
+    @property
+    def text(self) -> str:
+        """The function itself."""
+        return "".join(self.source.splitlines(keepends=True)[self.first - 1 : self.last])
+
+    def with_function(self, text: str) -> str:
+        """Return the module with other text in the function's place."""
+        lines = self.source.splitlines(keepends=True)
+        end = "" if text.endswith("\n") else "\n"
+        return "".join([*lines[: self.first - 1], text + end, *lines[self.last :]])
+
+    def without_body(self) -> str:
+        """Return the module as far as the function, its body hidden behind `pass`."""
+        lines = self.source.splitlines(keepends=True)
+        indent = " " * (len(lines[self.body - 1]) - len(lines[self.body - 1].lstrip()))
+        return "".join([*lines[: self.body - 1], f"{indent or '    '}pass\n"])
+
+
+def find(source: str, name: str) -> Subject:
+    """Return a module's function.
+
+    Raises:
+        UsageError: The module does not parse or has no such function at its top level; says which there are.
+    """
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError) as error:
+        raise UsageError(f"The file does not parse: {error}.") from None
+    functions = {
+        node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    if name not in functions:
+        if "." in name:
+            raise UsageError(
+                f"{name!r} is a method; only functions at the top of a module can be asked about."
+            )
+        known = ", ".join(functions) or "none"
+        raise UsageError(f"There is no function {name!r} at the top of the file. There are: {known}.")
+    node = functions[name]
+    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    documentation = ast.get_docstring(node) or ""
+    statements = node.body[1:] if documentation and len(node.body) > 1 else node.body
+    arguments = node.args
+    names = [one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+    return Subject(
+        name, source, first, statements[0].lineno, node.end_lineno or node.lineno, tuple(names), documentation
+    )
+
+
+def unsuitable(subject: Subject) -> str:
+    """Return why a function cannot be asked about; empty if it can."""
+    node = next(
+        one
+        for one in ast.parse(subject.source).body
+        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef) and one.name == subject.name
+    )
+    if isinstance(node, ast.AsyncFunctionDef):
+        return "is async"
+    inside = [one for statement in node.body for one in ast.walk(statement)]
+    if any(isinstance(one, ast.Yield | ast.YieldFrom) for one in inside):
+        return "is a generator"
+    if not (node.args.args or node.args.posonlyargs or node.args.vararg or node.args.kwonlyargs):
+        return "takes no arguments, so that there is only one thing to ask"
+    if not any(isinstance(one, ast.Return) and one.value is not None for one in inside):
+        return "returns nothing"
+    if any(isinstance(one, ast.Global | ast.Nonlocal) for one in inside):
+        return "changes global variables"
+    for one in inside:
+        name = _dotted(one)
+        if name.partition(".")[0] in _OUTSIDE and not any(name.startswith(pure) for pure in _PURE_PARTS):
+            return f"uses {name}, so that its results depend on more than its arguments, or it does more than return"
+        if isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id in _DOING:
+            return f"calls {one.func.id}, so that it does more than return a value"
+    return ""
+
+
+def _dotted(node: ast.AST) -> str:
+    """Return `a.b.c` for an attribute of a name; empty for anything else."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) and parts else ""
