@@ -35,7 +35,7 @@ from bot.repoconfig import RepoConfig
 from bot.sandbox import Interpreter
 from bot.sandbox.docker import DockerSandbox, DockerSandboxes
 
-FORMAT = "image-2"
+FORMAT = "image-3"
 """Part of every key: changed whenever images are made differently."""
 
 PLACE = Path("/environment")
@@ -150,6 +150,7 @@ def _install(
             raise
         notes.append(problem.message)
     found = _harvest(box, roots)
+    notes += steps.copies(found["copies"])
     if locked:
         steps.install_test_files(installer, decided, notes)
     else:
@@ -193,6 +194,7 @@ def _harvest(box: DockerSandbox, roots: Sequence[str]) -> dict[str, Any]:
             "version": str(told["version"]),
             "packages": {canonicalize_name(str(name)): str(each) for name, each in told["packages"].items()},
             "metadata": None if told["metadata"] is None else str(told["metadata"]),
+            "copies": [str(name) for name in told["copies"]],
         }
     raise InstallationError(
         "What was installed could not be looked at: the environment's Python gave no answer.",

@@ -1,11 +1,11 @@
-"""What an installation left in an environment: the project's own metadata, and files that its build made."""
+"""What an installation left in an environment: what is in it, the project's own metadata, and files that commands made."""
 
 from __future__ import annotations
 
 import importlib.metadata
 import json
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -58,19 +58,6 @@ def test_extras(distribution: importlib.metadata.Distribution, markers: Mapping[
 test_extras.__test__ = False  # type: ignore[attr-defined]
 
 
-def keep_built_files(
-    distribution: importlib.metadata.Distribution, tree: Path, roots: Sequence[str], additions: Path
-) -> None:
-    """Copy what the build made and the tree lacks (compiled modules, a version file) to `additions`, at its place in the tree."""
-    for file in distribution.files or ():
-        top = file.parts[0]
-        if ".." in file.parts or top.endswith((".dist-info", ".data")) or "__pycache__" in file.parts:
-            continue
-        home = next((root for root in roots if (tree / root / top).is_dir()), None)
-        if home is not None and not (tree / home / file).exists():
-            _keep(Path(str(file.locate())), additions / home / file)
-
-
 def keep_new_files(before: Iterable[str], after: Iterable[str], tree: Path, additions: Path) -> None:
     """Copy the files of a tree that were not there before to `additions`."""
     for name in sorted(set(after) - set(before)):
@@ -84,4 +71,7 @@ def _keep(source: Path, target: Path) -> None:
 
 
 def _site(environment: Path) -> Path:
-    return next(iter(sorted(environment.glob("lib/python*/site-packages"))), environment)
+    found = sorted(environment.glob("lib/python*/site-packages"))
+    # The installation may have put a link there that leads elsewhere on this machine.
+    inside = [path for path in found if path.resolve().is_relative_to(environment.resolve())]
+    return next(iter(inside), environment)

@@ -15,6 +15,7 @@ from bot.environment import (
     declared,
     digest,
     existing,
+    harvest,
     image,
     installed,
     python_choice,
@@ -32,11 +33,12 @@ from bot.environment.steps import TOOLS
 from bot.errors import InstallationError
 from bot.repoconfig import RepoConfig
 from bot.sandbox import Interpreter, Sandboxes
+from bot.sandbox.copying import delete_tree
 from bot.sandbox.docker import DockerSandboxes
 from bot.sandbox.interpreters import needed_directories
 from bot.sandbox.process import ProcessSandbox
 
-FORMAT = "2"
+FORMAT = "3"
 """Part of every key: changed whenever environments are made differently."""
 
 BESIDE_TOOLS = (
@@ -186,7 +188,10 @@ def _make(
             notes.append(problem.message)
         own = installed.project(place / "venv", installer.box.tree)
         if own is not None:
-            installed.keep_built_files(own, tree, roots, additions)
+            if additions.is_symlink():  # so far only the installation itself can have made it
+                additions.unlink()
+            delete_tree(additions)
+            notes += steps.copies(harvest.settle(own, tree, additions, list(roots), installer.box.tree))
         if locked:
             steps.install_test_files(installer, decided, notes)
         else:

@@ -88,6 +88,17 @@ def install_tools(installer: Installer, present: frozenset[str]) -> None:
         raise failure.error()
 
 
+def copies(names: Sequence[str]) -> list[str]:
+    """Return the sentence on modules of the project that are installed as copies (`harvest.settle`), if there are any."""
+    if not names:
+        return []
+    shown = f"{', '.join(names[:5])}{' and more' if len(names) > 5 else ''}"
+    return [
+        f"{shown} of the project lies elsewhere in the repository than its name says, or was made by the build, so that "
+        "the tests see the copy that was installed."
+    ]
+
+
 def check_tools(versions: Mapping[str, str]) -> None:
     """See that testforge's own part can work with the pytest and the coverage that are installed.
 
