@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .programs import Case
+from .telling import is_opaque
 
 _OPAQUE = 400
-_TOKEN = re.compile(r"[A-Za-z0-9+/_-]{16,}")
 _UGLY = re.compile(r"\\x|\\u|nan|inf|[^\x00-\x7f]|[0-9]{7,}")
 
 
@@ -34,20 +34,6 @@ everything = Wanted(None, None)
 def is_private(case: Case) -> bool:
     """Whether a case uses a name that only the module itself should use."""
     return any(text.startswith("_") or "._" in text for text in case.key)
-
-
-def is_opaque(told: str, when: str) -> bool:
-    """Whether a value holds what nobody can check by reading: a signature, a digest, an encoded blob."""
-    if len(re.findall(r"\\x", told)) > 3 and told not in when:
-        return True
-    return any(
-        token not in when
-        and re.search(r"\d", token)
-        and re.search(r"[A-Za-z]", token)
-        and len(set(token)) > 8
-        and len(re.findall(r"[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]", token)) > 4
-        for token in _TOKEN.findall(told)
-    )
 
 
 def cost_of(case: Case) -> float:

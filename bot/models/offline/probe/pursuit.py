@@ -11,13 +11,13 @@ import pickle
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .choosing import is_opaque
 from .faults import Fault
 from .judging import Judge, in_processes
 from .outcomes import InvalidCaseError
 from .programs import Case, Op, Param
 from .running import Runner
 from .search import OVERDUE_CASES, Search
+from .telling import is_opaque
 
 TRIES_PER_FAULT = 24
 LEAST_TRIES = 80

@@ -104,10 +104,11 @@ class Runner:
             record.marks.clear()
             entered = dict(record.hits)
             then = self._when(case, space)
+            shown = self._features(record, then, entered)
             checks = self._checks(case, space, then, before)
             outcome = Outcome(then, checks)
             case.lines = frozenset(record.hits)
-            case.features = self._features(record, then, entered)
+            case.features = self._features(record, then, entered) if then is None else shown
             case.steps = record.steps
         except (MemoryError, *_LEFT) as error:
             raise InvalidCaseError(type(error).__name__) from None
@@ -180,7 +181,10 @@ class Runner:
         except MemoryError:
             raise
         except Exception as error:
-            return self.tell_error(error)
+            then = self.tell_error(error)
+            if telling.is_opaque(then.message, text):
+                then.message = ""
+            return then
 
     def tell_error(self, error: Exception) -> Then:
         """Tell an exception: type, message where it is stable, and whether the module raises it on purpose."""

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from . import inputs, watching
-from .choosing import is_opaque
 from .focus import Focus
 from .outcomes import InvalidCaseError
 from .programs import Arg, Case, Op, Param, Step
 from .running import Runner
 from .surface import Owner, Surface
+from .telling import is_opaque
 from .tweaking import Tweaker
 
 _LONGEST_CASE = 280

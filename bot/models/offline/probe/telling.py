@@ -16,6 +16,7 @@ LONGEST = 420
 MOST_ITEMS = 40
 _PLAIN = (bool, int, str, bytes, type(None))
 _DATES = (datetime.datetime, datetime.date, datetime.time, datetime.timedelta, datetime.timezone)
+_TOKEN = re.compile(r"[A-Za-z0-9+/_-]{16,}")
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 
 
@@ -140,3 +141,17 @@ def has_long_float(value: Any, depth: int = 0) -> bool:
     if depth < 3 and type(value) is dict:
         return any(has_long_float(item, depth + 1) for item in value.values())
     return False
+
+
+def is_opaque(told: str, when: str) -> bool:
+    """Whether a value holds what nobody can check by reading: a signature, a digest, an encoded blob."""
+    if len(re.findall(r"\\x", told)) > 3 and told not in when:
+        return True
+    return any(
+        token not in when
+        and re.search(r"\d", token)
+        and re.search(r"[A-Za-z]", token)
+        and len(set(token)) > 8
+        and len(re.findall(r"[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]", token)) > 4
+        for token in _TOKEN.findall(told)
+    )
