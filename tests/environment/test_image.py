@@ -267,16 +267,6 @@ def test_an_installation_that_fills_the_disk_is_ended_while_it_runs(
 
 
 @pytest.mark.slow
-def test_an_installation_that_hangs_is_ended_and_told(
-    prepare_image: Prepare, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bot.environment.installer.STEP_S", 6)
-
-    with pytest.raises(InstallationError, match=r"`sleep 1000`: it did not end within 6 s"):
-        prepare_image({}, config="environment: {setup: [sleep 1000]}")
-
-
-@pytest.mark.slow
 def test_images_beyond_the_limit_are_removed_the_oldest_use_first(
     prepare_image: Prepare, sandboxes: DockerSandboxes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
