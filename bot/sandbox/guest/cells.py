@@ -6,16 +6,16 @@ program that could reach further than its namespace (`reaches_further`) gets a p
 
 from __future__ import annotations
 
-import ast
 import builtins
-import math
 import os
 import random
 import resource
 import signal
 import types
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+
+from .literals import text_of
 
 VALUE, RAISED, TIMEOUT, DIED, UNPARSABLE = "value", "raised", "timeout", "died", "unparsable"
 """What an input gives: a value, an exception, no end in time, the end of the interpreter; a program that does not parse."""
@@ -23,68 +23,6 @@ PASSED, FAILED, ERRED, LATE, LOST = "P", "F", "E", "T", "X"
 """What a test says: it holds, it does not, it raised, it took too long, the interpreter ended."""
 KINDS = frozenset((VALUE, RAISED, TIMEOUT, DIED, UNPARSABLE))
 OUTCOMES = frozenset((PASSED, FAILED, ERRED, LATE, LOST))
-
-LONGEST = 4000
-"""Characters of a value's text; a longer one is not told."""
-_PURE = frozenset(
-    [
-        "abc",
-        "bisect",
-        "cmath",
-        "collections",
-        "copy",
-        "dataclasses",
-        "datetime",
-        "enum",
-        "fractions",
-        "functools",
-        "heapq",
-        "itertools",
-        "math",
-        "numbers",
-        "operator",
-        "re",
-        "statistics",
-        "string",
-        "textwrap",
-        "typing",
-        "unicodedata",
-    ]
-)
-_REACHING = frozenset(
-    [
-        "globals",
-        "exec",
-        "eval",
-        "compile",
-        "setattr",
-        "delattr",
-        "open",
-        "input",
-        "vars",
-        "breakpoint",
-        "exit",
-        "quit",
-        "__import__",
-        "__builtins__",
-    ]
-)
-_OWN = frozenset(
-    [
-        "__init__",
-        "__name__",
-        "__str__",
-        "__repr__",
-        "__len__",
-        "__iter__",
-        "__next__",
-        "__eq__",
-        "__lt__",
-        "__hash__",
-        "__doc__",
-        "__main__",
-    ]
-)
 _PATIENT = 3
 """Inputs that may use the whole time limit; a program that ran out of it so often gets a part of it from then on."""
 _HASTY = 0.12
@@ -95,38 +33,6 @@ _SWALLOWED = 4
 
 class Expired(BaseException):
     """A time limit; no program catches it by catching Exception."""
-
-
-def reaches_further(program: str) -> bool:
-    """Return whether running a program could change anything but its own namespace; True where that is not certain."""
-    try:
-        nodes = list(ast.walk(ast.parse(program)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False  # it does not run at all
-    imported: set[str] = set()
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            modules = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            modules = [node.module or ""]
-        else:
-            continue
-        if not {name.partition(".")[0] for name in modules} <= _PURE:
-            return True
-        imported.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
-    return any(_reaches(node, imported) for node in nodes)
-
-
-def _reaches(node: ast.AST, imported: Collection[str]) -> bool:
-    """Return whether a node names a way out, or gives something imported another attribute, which it would keep."""
-    if isinstance(node, ast.Name):
-        return node.id in _REACHING
-    if not isinstance(node, ast.Attribute):
-        return False
-    if node.attr.startswith("__") and node.attr not in _OWN:
-        return True
-    stores = not isinstance(node.ctx, ast.Load)
-    return stores and isinstance(node.value, ast.Name) and node.value.id in imported
 
 
 class Cells:
@@ -286,45 +192,3 @@ def confine(memory: int) -> None:
     ):
         hard = resource.getrlimit(what)[1]
         resource.setrlimit(what, (most, most) if hard == resource.RLIM_INFINITY else (min(most, hard), hard))
-
-
-def text_of(value: Any) -> str | None:
-    """Return a value as an expression that gives an equal one, equal values of one type alike; None if there is none."""
-    try:
-        text = _literal(value, 0)
-    except (ValueError, RecursionError, TypeError):  # no literal, too deep, an integer too long for text
-        return None
-    return text if len(text) <= LONGEST else None
-
-
-def _literal(value: Any, depth: int) -> str:
-    if depth > 20:
-        raise RecursionError
-    kind = type(value)
-    if kind is bool or value is None or kind in (str, bytes):
-        return repr(value)
-    if kind is int:
-        if value.bit_length() > 2000:
-            raise ValueError
-        return repr(value)
-    if kind is float:
-        if not math.isfinite(value):
-            raise ValueError
-        return repr(value)
-    if kind is complex:
-        return repr(value)
-    if kind in (list, tuple, set, frozenset) and len(value) > 1000:
-        raise ValueError
-    if kind is list:
-        return f"[{', '.join(_literal(item, depth + 1) for item in value)}]"
-    if kind is tuple:
-        inner = ", ".join(_literal(item, depth + 1) for item in value)
-        return f"({inner},)" if len(value) == 1 else f"({inner})"
-    if kind is set:
-        return f"{{{', '.join(sorted(_literal(item, depth + 1) for item in value))}}}" if value else "set()"
-    if kind is frozenset:
-        return f"frozenset({_literal(set(value), depth + 1)})" if value else "frozenset()"
-    if kind is dict and len(value) <= 1000:
-        rows = (f"{_literal(key, depth + 1)}: {_literal(item, depth + 1)}" for key, item in value.items())
-        return f"{{{', '.join(rows)}}}"
-    raise ValueError

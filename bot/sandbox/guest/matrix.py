@@ -29,15 +29,15 @@ from .cells import (
     KINDS,
     LATE,
     LATE_EXIT,
-    LONGEST,
     LOST,
     OUTCOMES,
     TIMEOUT,
     Cells,
     confine,
-    reaches_further,
 )
 from .children import adopt_orphans, cpu_seconds, end
+from .literals import LONGEST
+from .reach import reaches_further
 
 _NUMBER = struct.Struct("II")
 _TICK_S = 0.03
