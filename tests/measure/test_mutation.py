@@ -418,6 +418,41 @@ def test_threads_that_live_before_the_fork_make_each_mutant_a_process_of_its_own
     assert any("Threads" in note for note in result.notes)
 
 
+def test_code_that_does_not_bear_a_fork_makes_each_mutant_a_process_of_its_own(open_box: OpenBox) -> None:
+    files = {
+        "mod.py": "import native\n\n\ndef f(x):\n    return native.value() + x + 1\n\n\ndef g(x):\n    return x + 2\n",
+        # As many C extensions do that keep a connection or a thread pool.
+        "native.py": "import os\n_OWNER = os.getpid()\n\n\ndef value():\n    if os.getpid() != _OWNER:\n"
+        "        os.abort()\n    return 0\n",
+        "test_mod.py": "import mod\ndef test_f(): assert mod.f(1) == 2\ndef test_g(): assert mod.g(1) == 3\n",
+    }
+    scene = Scene(open_box, files, "mod.py")
+    result = scene.judge(scene.mutants(("x + 1", "Number"), ("x + 2", "Number")))
+    assert {v.killed_by for v in result.verdicts} == {"test_mod.py::test_f", "test_mod.py::test_g"}
+    assert any("do not pass in a fork" in note for note in result.notes)
+
+
+def test_a_mutant_of_a_default_argument_is_killed_by_those_who_rely_on_it(open_box: OpenBox) -> None:
+    source = (
+        "def f(x, y=1, *, z=True, u=None):\n    return (x, y, z)\n\n\n"
+        "class C:\n    def m(self, n=-3):\n        return n\n\n\ndef idle(x=5):\n    return x\n\n\nTABLE = idle()\n"
+    )
+    tests = (
+        "from mod import C, TABLE, f as renamed\ndef test_f(): assert renamed(0) == (0, 1, True)\n"
+        "def test_m(): assert C().m() == -3\ndef test_table(): assert TABLE == 5\n"
+    )
+    scene = Scene(open_box, {"mod.py": source, "test_mod.py": tests}, "mod.py")
+    result = scene.judge(
+        scene.mutants(("def f", "True"), ("def f", "Number"), ("def m", "Number"), ("def idle", "Number"))
+    )
+    killers = {(v.mutant.function, v.killed_by) for v in result.verdicts}
+    assert killers == {
+        ("f", "test_mod.py::test_f"),
+        ("C.m", "test_mod.py::test_m"),
+        ("idle", "test_mod.py::test_table"),
+    }
+
+
 def test_a_module_that_a_plugin_imports_early_is_mutated_in_a_new_python(open_box: OpenBox) -> None:
     files = {
         "mod.py": "A = 5\n\n\ndef f(x):\n    return x + 1\n",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from .shop import Enter, Shop, become_a_worker
@@ -55,21 +55,22 @@ class Baseline:
         return 2.0 + 10 * self.start
 
 
-def keep(baseline: Baseline, shop: Shop) -> None:
-    """Leave a baseline for another process of the engine."""
+def keep(baseline: Baseline, shop: Shop, lost: Iterable[int]) -> None:
+    """Leave a baseline, and the tests that did not pass, for another process of the engine."""
+    sets = [sorted(each) for each in (lost, baseline.fragile, baseline.spawning)]
     with open(shop.file(_KEPT), "w", encoding="ascii") as file:
-        json.dump([sorted(baseline.fragile), sorted(baseline.spawning), baseline.cpu, baseline.wall], file)
+        json.dump([*sets, baseline.cpu, baseline.wall], file)
 
 
-def kept(shop: Shop) -> Baseline:
-    """Return the baseline that another process has left; an empty one if none has."""
+def kept(shop: Shop) -> tuple[Baseline, frozenset[int]]:
+    """Return what another process has left; an empty baseline if none has."""
     path = shop.file(_KEPT)
     if not os.path.exists(path):
-        return Baseline()
+        return Baseline(), frozenset()
     with open(path, encoding="ascii") as file:
-        fragile, spawning, *seconds = json.load(file)
+        lost, fragile, spawning, *seconds = json.load(file)
     cpu, wall = ({int(test): value for test, value in each.items()} for each in seconds)
-    return Baseline(cpu, wall, set(fragile), set(spawning))
+    return Baseline(cpu, wall, set(fragile), set(spawning)), frozenset(lost)
 
 
 def take(shop: Shop, tests: Sequence[int], enter: Enter, name: str) -> Baseline:

@@ -129,6 +129,8 @@ class Zygote:
             cases = [case for case in shop.plan.cases if case.way == IMPORT or case.number in refused]
         if cases:
             self._judge_by_import(self._narrowed(cases), unforkable or is_imported(shop.path))
+        else:
+            shop.results.write(red=sorted(control.kept(shop)[1]))
 
     def _run_server(self) -> None:
         server = os.fork()
@@ -155,15 +157,20 @@ class Zygote:
 
             return begin
 
-        tests = sorted({test for case in cases for test in case.tests})
+        known, lost = control.kept(shop)
+        tests = sorted({test for case in cases for test in case.tests} | lost)
         # What the other control has seen holds here too; one test shows that this way works at all.
-        known = control.kept(shop)
         green = [test for test in tests if test in known.cpu]
         fresh = [test for test in tests if test not in known.cpu]
         baseline = control.take(shop, sorted([*fresh, *green[:1]]), enter, "import")
         if not baseline.cpu:
             shop.results.write(problem="No test passes when it is run again without a mutant.")
             return
+        if not lost.isdisjoint(baseline.cpu):
+            shop.results.write(
+                note="Tests do not pass in a fork of the collected suite that do otherwise; the mutants that they reach "
+                "are each run in a process of its own."
+            )
         baseline.add(known)
         shop.spawning = shop.spawning or bool(baseline.spawning)
         shop.results.write(red=[test for test in tests if test not in baseline.cpu])

@@ -84,8 +84,14 @@ class Workers:
                 self.shop.alone[tests[0]] = PASSES
             if fate.word == "passed":
                 break
-            killer = tests[max(0, fate.position)]
-            if fate.word == "timeout" or fate.position < 0 or self._is_sound(tests[: fate.position + 1]):
+            sequence = tests[: max(0, fate.position) + 1]
+            killer = sequence[-1]
+            if fate.word == "timeout":
+                sequence = [killer]
+                fate = self._once_more(case, killer)
+            if fate.word == "timeout" or (
+                fate.word == "failed" and (fate.position < 0 or self._is_sound(sequence))
+            ):
                 self.shop.results.verdict(case, _OUTCOMES[fate.word], killer)
                 return killer
             tests.remove(killer)
@@ -103,6 +109,11 @@ class Workers:
         if alone[killer] == PASSES and (len(tests) == 1 or killer not in self.baseline.fragile):
             return True
         return len(tests) > 1 and self._run(None, tests).word == "passed"
+
+    def _once_more(self, case: Case, test: int) -> Fate:
+        """Run a test that exceeded its limit again, alone and with twice the time: the machine may have been busy."""
+        started = self.shop.start(case, [test], [2 * self.baseline.cpu_limit(test)], self.enter)
+        return self.shop.follow(started, [2 * self.baseline.wall_limit(test)], 2 * self.start_seconds)
 
     def _is_slow(self, test: int) -> bool:
         return self.baseline.cpu[test] >= _SLOW_SECONDS
