@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -104,9 +103,10 @@ def _read_file(part: bytes) -> tuple[str, tuple[range, ...], int]:
 _COUNTS = re.compile(rb"^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
-def _path(field_: bytes) -> str:
-    """Return the path that git wrote into a header; empty for none, and for one that had to be quoted."""
-    name = field_.rstrip(b"\r").removesuffix(b"\t")
-    if not name.startswith(b"b/"):
+def _path(written: bytes) -> str:
+    """Return the path that git wrote into a header; empty for none, and for one that GitHub could not be told."""
+    name = written.rstrip(b"\r").removesuffix(b"\t")
+    try:
+        return name[2:].decode("utf-8") if name.startswith(b"b/") else ""
+    except UnicodeDecodeError:
         return ""
-    return os.fsdecode(name[2:])

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from bot.deliver.console import dollars, headline, seconds
 from bot.deliver.facts import Facts
-from bot.deliver.markdown import cell, code, fenced, fold, html, in_cell, length, plain
+from bot.deliver.markdown import cell, code, fenced, fold, html, in_cell, length, plain, sendable
 from bot.deliver.measures import table
 from bot.deliver.proposals import Proposal, fault
 from bot.deliver.remarks import Comment
-from bot.deliver.wording import line_list, on_base, plural, rejections
+from bot.deliver.wording import clean, line_list, on_base, plural, rejections
 from bot.domain import TargetReport
 
 LONGEST = 65_000  # characters: GitHub's limit, less what a marker and a remark may add
@@ -104,7 +104,7 @@ def _reason(facts: Facts) -> Iterator[str]:
     if report.reason and report.status != "proposed":
         first, *rest = report.reason.splitlines()
         yield plain(first)
-        log = "\n".join(line for line in rest if line.strip())[-4000:]
+        log = "\n".join(clean(line) for line in rest if line.strip())[-4000:]
         if log:
             yield fold("What was printed", fenced(log, "text"))
 
@@ -213,12 +213,12 @@ def _patch(facts: Facts, detail: _Detail) -> Iterator[str]:
     """Yield the patch, for forks: nothing can be committed there."""
     if not facts.is_fork or not facts.patch:
         return
-    if detail.files:
+    if detail.files and sendable(facts.patch):
         yield fold(
             "The tests as a patch: save it and run <code>git apply</code>", fenced(facts.patch, "diff")
         )
     else:
-        yield "The tests are too large to show here as a patch. The run's page and its record hold it."
+        yield "The tests cannot be shown here as a patch: it is too large, or not in UTF-8. The run's page and its record hold it."
 
 
 def _set_aside(facts: Facts) -> Iterator[str]:

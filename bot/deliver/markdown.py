@@ -70,16 +70,26 @@ def html(text: str) -> str:
 
 def printable(text: str) -> bool:
     """Whether a comment carries a text unchanged: no control characters but tabs, nothing that turns its direction."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return _CONTROL.search(text) is None
+    return _is_utf8(text) and _CONTROL.search(text) is None
+
+
+def sendable(text: str) -> bool:
+    """Whether a text can be sent at all: a patch of a file in another encoding cannot."""
+    return "\0" not in text and _is_utf8(text)
 
 
 def length(text: str) -> int:
     """Return how long GitHub counts a text: in UTF-16 units, which is never less than in characters."""
     return len(text) + sum(character > "\uffff" for character in text)
+
+
+def _is_utf8(text: str) -> bool:
+    """Whether a text holds no lone surrogates, which stand for bytes that are not UTF-8."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _longest_run(text: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from bot.deliver.markdown import code, fenced, fold, length, plain
+from bot.deliver.markdown import code, fenced, fold, length, plain, sendable
 from bot.deliver.proposals import Proposal, fault
 from bot.deliver.review import Review
 from bot.deliver.wording import line_list, on_base, plural
@@ -78,10 +78,11 @@ def patch(review: Review) -> str:
         "The head branch is in a fork, where the App cannot commit. Save this patch and run `git apply` with it.\n\n"
         f"{fenced(review.patch, 'diff')}"
     )
-    if length(text) <= _LONGEST:
+    if length(text) <= _LONGEST and sendable(review.patch):
         return text
     return (
-        "The head branch is in a fork, where the App cannot commit, and the patch is too large for a comment."
+        "The head branch is in a fork, where the App cannot commit, and the patch is too large for a comment, "
+        "or not in UTF-8."
     )
 
 

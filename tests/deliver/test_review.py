@@ -323,3 +323,22 @@ def test_without_the_history_nothing_is_anchored_and_all_comes_by_commit(root: P
     review = build(report, root, run="run-1")
     assert review.comments == ()
     assert "comes by commit" in review.body
+
+
+def test_a_patch_of_another_encoding_is_not_put_into_a_comment(root: Path) -> None:
+    (root / "tests").mkdir()
+    (root / TESTS).write_bytes("# -*- coding: latin-1 -*-\n# \u00e9t\u00e9\n".encode("latin-1"))
+    content = "# -*- coding: latin-1 -*-\n# \u00e9t\u00e9\n" + CONTENT
+    report = run_report(targets=(target_report(suite=Suite(TESTS, content, is_new=False)),))
+    review = reviewed(root, report, is_fork=True, can_push=False)
+    review.body.encode("utf-8")
+    assert "not in UTF-8" in review.body
+    assert review.suggested == ()
+
+
+def test_a_log_in_a_reason_is_shown_without_its_escape_sequences(root: Path) -> None:
+    reason = "It failed.\n\x1b[31mred\x1b[0m \udcff\n"
+    report = run_report(status="inconclusive", reason=reason, targets=(target_report(),))
+    body = reviewed(root, report).body
+    assert "```text\nred \\udcff\n```" in body
+    body.encode("utf-8")
