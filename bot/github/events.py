@@ -87,8 +87,10 @@ def _pull_request(facts: _Facts) -> Wish | None:
         return None
     if _at(payload, "pull_request", "draft") is True:
         return None
-    if _text(payload, "pull_request", "user", "type") == "Bot" or facts.by_bot:
-        return None  # the bot's own pull requests and commits, first of all
+    if _text(payload, "pull_request", "user", "type") == "Bot" or facts.actor == facts.bot_login:
+        return (
+            None  # its own pull requests and commits, first of all; another bot's push moves a person's head
+        )
     if _number(payload, "pull_request", "head", "repo", "id") != _number(payload, "repository", "id"):
         return None  # a fork, also one that was deleted: somebody with write permission has to ask
     return facts.wish("review", number, head=head)

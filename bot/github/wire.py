@@ -93,7 +93,8 @@ class Wire:
     def git_url(self) -> str:
         """Where git is spoken: the site that the API belongs to."""
         parts = urlsplit(self.api_url)
-        host = parts.netloc.removeprefix("api.") if parts.hostname == "api.github.com" else parts.netloc
+        # An Enterprise Server has its API below a path, the others on a host of its own.
+        host = parts.netloc if parts.path else parts.netloc.removeprefix("api.")
         return f"{parts.scheme}://{host}"
 
     def send(

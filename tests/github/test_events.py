@@ -129,12 +129,19 @@ def test_forks_wait_for_a_command_also_when_they_are_gone(github: GitHub) -> Non
     assert interpret("pull_request", "d", payload, bot_login=BOT) is None
 
 
-def test_pull_requests_and_pushes_of_bots_wait_for_a_command(github: GitHub) -> None:
+def test_pull_requests_of_bots_and_the_bots_own_pushes_wait_for_a_command(github: GitHub) -> None:
     payload = github.shapes.payload(REPOSITORY, 1, "synchronize", sender=BOT)
     assert interpret("pull_request", "d", payload, bot_login=BOT) is None
     github.world.repositories[REPOSITORY].pulls[1].author = "dependabot[bot]"
     payload = github.shapes.payload(REPOSITORY, 1, "opened")
     assert interpret("pull_request", "d", payload, bot_login=BOT) is None
+
+
+def test_a_push_of_another_bot_to_a_persons_pull_request_is_reviewed(github: GitHub) -> None:
+    payload = github.shapes.payload(REPOSITORY, 1, "synchronize", sender="pre-commit-ci[bot]")
+    wish = interpret("pull_request", "d", payload, bot_login=BOT)
+    assert wish is not None
+    assert wish.kind == "review"
 
 
 # ---------------------------------------------------------------- comments

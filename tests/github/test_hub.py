@@ -15,6 +15,7 @@ from bot.github.faults import ForbiddenError, InvalidError, LimitedError, NotThe
 from bot.github.hub import Hub
 from bot.github.pacing import Pace
 from bot.github.redaction import redact
+from bot.github.wire import Wire
 from bot.settings import Settings
 from tests.github.hands import HandClock, app_for, settings_for
 from tests.github.server import GitHub
@@ -246,3 +247,16 @@ def test_only_writers_may_command(hub: Hub, github: GitHub, login: str, level: s
 def test_a_token_is_asked_for_again(hub: Hub, github: GitHub, kind: str) -> None:
     github.faults.add(kind, "POST", "/access_tokens$")  # type: ignore[arg-type]
     assert pulls.read(hub, 1).number == 1
+
+
+@pytest.mark.parametrize(
+    ("api", "graphql", "git"),
+    [
+        ("https://api.github.com", "https://api.github.com/graphql", "https://github.com"),
+        ("https://api.octo.ghe.com/", "https://api.octo.ghe.com/graphql", "https://octo.ghe.com"),
+        ("https://git.example.org/api/v3", "https://git.example.org/api/graphql", "https://git.example.org"),
+    ],
+)
+def test_each_kind_of_github_has_its_addresses(api: str, graphql: str, git: str) -> None:
+    wire = Wire(api, api_version="")
+    assert (wire.graphql_url, wire.git_url) == (graphql, git)
