@@ -110,9 +110,9 @@ def _inquiry(root: Path, path: str, name: str, model: str, sandbox: str, seed: i
         from bot import changes, repoconfig
         from bot.deliver.progress import listening
         from bot.domain import Request
-        from bot.intent.functions import find
         from bot.intent.inquiry import inquire
         from bot.models.client import load
+        from bot.programs.functions import find
         from bot.workshop import site, stage
 
         config = repoconfig.load(changes.configuration(root, None))
@@ -146,8 +146,8 @@ def _opening(inquiry: Inquiry) -> str:
 def _deliver(inquiry: Inquiry, state: State, target, place, root: Path, apply: bool, console) -> str:  # type: ignore[no-untyped-def]
     """Tell what came of the answers, write the approved tests where asked to, and return where they belong."""
     from bot import changes, repoconfig
-    from bot.intent.approved import as_test
     from bot.intent.inquiry import difference
+    from bot.programs.test_files import as_test
     from bot.select.merging import merge
     from bot.select.placement import place as where
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 
 from bot.domain import Usage
 from bot.errors import InconclusiveError, UsageError
-from bot.intent import inputs
-from bot.intent.candidates import Candidate, ask, head, mutants
 from bot.intent.dialogue import State, best
-from bot.intent.functions import Subject, unsuitable
 from bot.intent.ranking import Pool
 from bot.models import Model
+from bot.programs import calls
 from bot.programs.assertions import Assertion
+from bot.programs.candidates import Candidate, ask, head, mutants
+from bot.programs.functions import Subject, unsuitable
 from bot.programs.table import Problem, tabulate
 from bot.sandbox import Sandbox
 
@@ -85,9 +85,9 @@ def inquire(
     others = [*(written.candidates if written else ()), *mutants(subject, limit=MUTANTS, seed=seed)]
     candidates = _distinct([head(subject), *others])
     proposed = dict(written.assertions) if written else {}
-    for one in inputs.documented(subject):
+    for one in calls.documented(subject):
         proposed[one] = proposed.get(one, 0) + 1
-    tried = [Assertion(call, "_ == None") for call in inputs.calls(subject)]
+    tried = [Assertion(call, "_ == None") for call in calls.calls(subject)]
     assertions = list(dict.fromkeys([*proposed, *tried]))
     programs = tuple(subject.with_function(candidate.text) for candidate in candidates)
     (table,) = tabulate(box, [Problem(programs, tuple(assertions), module)])

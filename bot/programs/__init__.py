@@ -1,1 +1,1 @@
-"""Untrusted programs and the assertions about them: what candidates for one function give on which inputs."""
+"""Functions as programs of their own: candidates for one, assertions about it, and what running them all shows."""

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 import pytest
 
 from bot.errors import InconclusiveError, ModelError, UsageError
-from bot.intent import inputs
-from bot.intent.approved import as_test
-from bot.intent.candidates import ask, mutants
 from bot.intent.dialogue import converse
-from bot.intent.functions import find
 from bot.intent.inquiry import difference, inquire
 from bot.models import Reply
+from bot.programs import calls
 from bot.programs.assertions import Assertion, split
+from bot.programs.candidates import ask, mutants
+from bot.programs.functions import find
+from bot.programs.test_files import as_test
 
 MODULE = '''from .limits import LIMIT
 
@@ -152,7 +152,7 @@ def test_slight_changes_stay_within_the_body():
 
 
 def test_calls_come_from_examples_annotations_and_constants():
-    found = inputs.calls(find(MODULE, "clip"))
+    found = calls.calls(find(MODULE, "clip"))
     assert found[0] == "clip(3)"
     assert "clip(0)" in found
     assert any("most=" in call for call in found)
@@ -161,7 +161,7 @@ def test_calls_come_from_examples_annotations_and_constants():
 
 
 def test_examples_of_the_documentation_are_assertions():
-    assert inputs.documented(find(MODULE, "clip")) == (Assertion("clip(3)", "_ == 3"),)
+    assert calls.documented(find(MODULE, "clip")) == (Assertion("clip(3)", "_ == 3"),)
 
 
 # ---------------------------------------------------------------- what is kept

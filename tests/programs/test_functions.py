@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from bot.errors import UsageError
-from bot.intent.functions import find, unsuitable
+from bot.programs.functions import find, unsuitable
 
 MODULE = '''import re
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from bot.intent.functions import Subject
 from bot.programs.assertions import Assertion
+from bot.programs.functions import Subject
 
 
 def as_test(subject: Subject, module: str, approved: Sequence[Assertion]) -> str:

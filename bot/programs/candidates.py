@@ -11,10 +11,10 @@ from typing import Literal
 
 from bot.domain import Usage
 from bot.errors import ModelError
-from bot.intent.functions import Subject
 from bot.measure.mutants import generate
 from bot.models import Model
 from bot.programs.assertions import Assertion, split
+from bot.programs.functions import Subject
 
 Origin = Literal["head", "model", "mutant"]
 
@@ -101,7 +101,7 @@ def ask(model: Model, subject: Subject, *, samples: int) -> Written:
 
 
 def _messages(name: str, subject: Subject) -> list[dict[str, str]]:
-    text = resources.files("bot.intent.prompts").joinpath(f"{name}.md").read_text("utf-8")
+    text = resources.files("bot.programs.prompts").joinpath(f"{name}.md").read_text("utf-8")
     system, _, user = text.partition("\n---\n")
     prefix = subject.without_body()
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", prefix)), default=0))

@@ -6,8 +6,8 @@ import ast
 import itertools
 import re
 
-from bot.intent.functions import Subject
 from bot.programs.assertions import Assertion, split
+from bot.programs.functions import Subject
 
 MOST = 60
 _PLAIN: dict[str, tuple[str, ...]] = {
