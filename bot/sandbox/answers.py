@@ -9,8 +9,7 @@ from typing import Any
 
 from bot.errors import SandboxError
 from bot.sandbox import Completed, Limits
-
-KILLED = 128 + 9
+from bot.sandbox.watching import KILLED
 
 
 def completed(answer: Mapping[str, Any], content: bytes, limits: Limits) -> Completed:
@@ -33,7 +32,7 @@ def completed(answer: Mapping[str, Any], content: bytes, limits: Limits) -> Comp
         raise SandboxError("The container gave an answer that cannot be right, so nothing it says is used.")
     ends = [0, lengths[0], sum(lengths[:2]), sum(lengths[:2]) + lengths[3], len(content)]
     parts = [content[first:last] for first, last in itertools.pairwise(ends)]
-    stdout, stderr = _text(parts[0], parts[1], lengths[2]), _text(parts[2], parts[3], lengths[5])
+    stdout, stderr = text(parts[0], parts[1], lengths[2]), text(parts[2], parts[3], lengths[5])
     if reason == "time":
         return Completed(None, stdout, stderr, float(seconds), timed_out=True)
     if reason == "memory":
@@ -60,7 +59,8 @@ def _stays_below(name: str) -> bool:
     return "\0" not in name and all(part not in ("", ".", "..") for part in name.split("/"))
 
 
-def _text(head: bytes, tail: bytes, cut: int) -> str:
+def text(head: bytes, tail: bytes, cut: int) -> str:
+    """Return a stream's text from its beginning and its end; where its middle was cut, it says how much."""
     if not cut:
         return (head + tail).decode(errors="replace")
     return f"{head.decode(errors='replace')}\n[... {cut} bytes cut ...]\n{tail.decode(errors='replace')}"

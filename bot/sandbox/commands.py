@@ -12,43 +12,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bot.errors import SandboxError
-from bot.sandbox import Completed, Limits
+from bot.sandbox import Completed, Limits, loading
+from bot.sandbox.answers import text
 from bot.sandbox.leftovers import end_processes
+from bot.sandbox.watching import CHUNK, KILLED, Stream
 
-KEEPER = Path(__file__).with_name("keeper.py")
-CHUNK = 1 << 16
-KILLED = 128 + 9
 GRACE_S = 20.0
 NAP_S = 0.5
 """How long past its limit a command's keeper may take to end everything before it is ended itself."""
-
-
-class Excerpt:
-    """The beginning and the end of a stream, together at most `limit` bytes."""
-
-    def __init__(self, limit: int) -> None:
-        self._half = max(limit // 2, 1)
-        self._head = bytearray()
-        self._tail = bytearray()
-        self._seen = 0
-
-    def add(self, data: bytes) -> None:
-        """Take the stream's next bytes."""
-        self._seen += len(data)
-        room = self._half - len(self._head)
-        self._head += data[:room] if room > 0 else b""
-        self._tail += data[max(room, 0) :]
-        if len(self._tail) > 2 * self._half:
-            del self._tail[: -self._half]
-
-    def text(self) -> str:
-        """Return the stream's text; where its middle was cut, it says how much."""
-        tail = self._tail[-self._half :]
-        cut = self._seen - len(self._head) - len(tail)
-        if not cut:
-            return (self._head + tail).decode(errors="replace")
-        head_text, tail_text = self._head.decode(errors="replace"), tail.decode(errors="replace")
-        return f"{head_text}\n[... {cut} bytes cut ...]\n{tail_text}"
 
 
 def execute(
@@ -86,7 +57,15 @@ def execute(
         try:
             keeper = subprocess.Popen(
                 [
-                    *(sys.executable, "-I", "-S", str(KEEPER), str(control[0]), str(status[1])),
+                    *(
+                        sys.executable,
+                        "-I",
+                        "-S",
+                        "-c",
+                        loading.FROM_FILES,
+                        loading.files("watching", "keeper"),
+                    ),
+                    *(str(control[0]), str(status[1])),
                     *(str(timeout_s), str(limits.memory), str(limits.file_size), str(limits.processes)),
                     *(str(math.ceil(timeout_s + 1) * (os.cpu_count() or 1)), *command),
                 ],
@@ -102,7 +81,7 @@ def execute(
             raise SandboxError(f"The sandbox could not start `{command[0]}`: {problem}.") from problem
         os.close(status[1])
         status = (status[0], -1)
-        out, err = Excerpt(limits.output), Excerpt(limits.output)
+        out, err = Stream(limits.output), Stream(limits.output)
         verdict = _follow(keeper, status[0], out, err, started + timeout_s + GRACE_S)
     finally:
         # Closing `control` makes the keeper end everything, whatever interrupted us, even between fork and here.
@@ -113,7 +92,7 @@ def execute(
             _dismiss(keeper)
             if keeper.returncode and mark:
                 end_processes(mark)
-    return _completed(verdict, out.text(), err.text(), time.monotonic() - started, limits)
+    return _completed(verdict, text(*out.parts()), text(*err.parts()), time.monotonic() - started, limits)
 
 
 def _source(stdin: bytes) -> int:
@@ -128,9 +107,7 @@ def _source(stdin: bytes) -> int:
     return source
 
 
-def _follow(
-    keeper: subprocess.Popen[bytes], status: int, out: Excerpt, err: Excerpt, give_up: float
-) -> bytes:
+def _follow(keeper: subprocess.Popen[bytes], status: int, out: Stream, err: Stream, give_up: float) -> bytes:
     """Read both streams until the keeper reports; returns its report, empty if it gave none."""
     assert keeper.stdout is not None
     assert keeper.stderr is not None

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from bot.errors import SandboxError
-from bot.sandbox import Completed, Interpreter, Limits, boximage, engine, packing
+from bot.sandbox import Completed, Interpreter, Limits, boximage, engine, loading, packing
 from bot.sandbox.answers import completed, listing
 from bot.sandbox.channel import Channel
 from bot.sandbox.engine import speaking
@@ -27,9 +27,6 @@ from bot.sandbox.process import DEFAULT, NOT_LISTED, SYSTEM_PATH
 if TYPE_CHECKING:
     from docker import APIClient
 
-WARDEN = Path(__file__).with_name("warden.py")
-BOOT = "import sys;n=int(sys.stdin.buffer.readline());exec(compile(sys.stdin.buffer.read(n),'warden','exec'))"
-"""Takes the warden's text, whose length comes first, from standard input and becomes it."""
 ANSWER_S = 60.0
 GRACE_S = 20.0
 """How long past a command's limit its end is waited for."""
@@ -144,7 +141,7 @@ class DockerSandbox:
         with speaking("make a container"):
             made = client.create_container(
                 image,
-                entrypoint=[interpreter.command, "-I", "-S", "-c", BOOT, HOME],
+                entrypoint=[interpreter.command, "-I", "-S", "-c", loading.FROM_INPUT, HOME],
                 command=[],
                 user=user(settings.get("runtime")),
                 working_dir="/",
@@ -161,8 +158,7 @@ class DockerSandbox:
             except BaseException:
                 self._finalizer()
                 raise
-        text = WARDEN.read_bytes()
-        self._channel.say(f"{len(text)}\n".encode() + text)
+        self._channel.say(loading.texts("holdings", "watching", "warden"))
 
     def fill(self, packed: packing.Packed) -> None:
         """Write a tree's files into the sandbox, then those that the build of its environment made."""

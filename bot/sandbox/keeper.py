@@ -1,6 +1,6 @@
-"""Runs one command and stays until every process it started is gone; started as a script, never imported.
+"""Runs one command and stays until every process it started is gone; started by itself (`loading.py`), never imported.
 
-    python keeper.py CONTROL STATUS SECONDS MEMORY FILE_SIZE PROCESSES CPU COMMAND...
+Its arguments: CONTROL STATUS SECONDS MEMORY FILE_SIZE PROCESSES CPU COMMAND...
 
 CONTROL and STATUS are file descriptors. The keeper adopts whatever its command leaves behind (it is a "child
 subreaper"), so that a daemon that has left the process group is still found. It ends the command when time is up,
@@ -9,8 +9,9 @@ itself is killed. At the end it writes `EXIT_CODE REASON` to STATUS. It is short
 starts once for each command.
 """
 
-# pathlib and contextlib would cost more to import than all the rest.
-# ruff: noqa: PTH123, PTH208, SIM105
+# pathlib and contextlib would cost more to import than all the rest (pyproject lets ruff allow it).
+
+from __future__ import annotations
 
 import ctypes
 import os
@@ -19,6 +20,8 @@ import select
 import signal
 import sys
 import time
+
+from bot.sandbox.watching import KILLED, become, reap
 
 PR_SET_CHILD_SUBREAPER = 36
 FIRST_TICK_S, LAST_TICK_S = 0.01, 0.2
@@ -67,20 +70,6 @@ def signal_all(pids: set[int], number: int) -> None:
             pass  # it has ended by itself, or is not ours to end
 
 
-def reap(command: int, code: int | None) -> tuple[int | None, bool]:
-    """Collect ended children; returns the command's exit code (once known) and whether any child is left."""
-    while True:
-        try:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return code, False
-        if pid == 0:
-            return code, True
-        if pid == command:
-            ended = os.waitstatus_to_exitcode(status)
-            code = ended if ended >= 0 else 128 - ended
-
-
 def sweep(command: int, code: int | None) -> int | None:
     """End every descendant. They are stopped first: what is stopped cannot fork while its siblings are killed."""
     give_up = time.monotonic() + GIVE_UP_S
@@ -99,25 +88,13 @@ def sweep(command: int, code: int | None) -> int | None:
     return code
 
 
-def start(command: list[str], limits: dict[int, int]) -> int:
+def start(command: list[str], limits: dict[str, int]) -> int:
     """Start the command in a session of its own, under limits; returns its process id."""
     pid = os.fork()
-    if pid:
-        return pid
-    try:
+    if not pid:
         os.setsid()
-        for name, value in limits.items():
-            hard = resource.getrlimit(name)[1]
-            if hard != resource.RLIM_INFINITY:
-                value = min(value, hard)
-            resource.setrlimit(name, (value, value))
-        for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGTERM):
-            signal.signal(number, signal.SIG_DFL)
-        os.execvp(command[0], command)
-    except OSError as problem:
-        os.write(2, f"{command[0]}: {problem.strerror}\n".encode())
-    finally:
-        os._exit(127)
+        become(command, limits, dict(os.environ))
+    return pid
 
 
 def watch(command: int, control: int, seconds: float, most: int, memory: int) -> tuple[int | None, str]:
@@ -158,10 +135,10 @@ def main() -> None:
     os.set_inheritable(status, False)
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     limits = {
-        resource.RLIMIT_AS: memory,
-        resource.RLIMIT_FSIZE: file_size,
-        resource.RLIMIT_CPU: cpu,
-        resource.RLIMIT_CORE: 0,
+        "RLIMIT_AS": memory,
+        "RLIMIT_FSIZE": file_size,
+        "RLIMIT_CPU": cpu,
+        "RLIMIT_CORE": 0,
     }
     command = start(sys.argv[8:], limits)
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -169,8 +146,4 @@ def main() -> None:
         os.dup2(nothing, stream)
     code, reason = watch(command, control, seconds, processes, memory)
     code = sweep(command, code)
-    os.write(status, f"{137 if code is None else code} {reason}".encode())
-
-
-if __name__ == "__main__":
-    main()
+    os.write(status, f"{KILLED if code is None else code} {reason}".encode())

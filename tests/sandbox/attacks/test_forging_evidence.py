@@ -82,14 +82,11 @@ PythonFileReporter.translate_lines = lambda self, lines: self.lines()
 }
 
 FAILING_AS_A_MUTANT = """
-import os, pytest, sys
+import os, pytest
 @pytest.fixture(autouse=True)
 def kill():
-    guest = sys.modules.get("testforge_guest.swapping")
-    case = sys._getframe()
-    while case is not None and not ("case" in case.f_locals and case.f_code.co_name == "enter"):
-        case = case.f_back
-    assert case is None or case.f_locals["case"] is None
+    place = os.environ.get("TMPDIR", "")
+    assert "/engine/" not in place or "-null-" in place
 """
 
 FAILING_WHEN_EMPTIED = """

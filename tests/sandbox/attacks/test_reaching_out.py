@@ -205,7 +205,7 @@ def test_the_first_process_is_closed_to_the_code(container: DockerSandbox) -> No
         "        print('shut')\n"
         "import ctypes\n"
         "print(ctypes.CDLL(None).ptrace(16, 1, 0, 0))\n"
-        "for number in (signal.SIGTERM, signal.SIGSTOP, signal.SIGKILL):\n"
+        "for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGSTOP, signal.SIGKILL):\n"
         "    try:\n"
         "        os.kill(1, number)\n"
         "    except PermissionError:\n"
