@@ -57,12 +57,10 @@ class Names:
         """Return the names that a text reads."""
         found = self._read.get(text)
         if found is None:
-            tree = ast.parse(text)
-            found = tuple(
-                dict.fromkeys(
-                    n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
-                )
-            )
+            nodes = list(ast.walk(ast.parse(text)))
+            own = {n.arg for n in nodes if isinstance(n, ast.arg)}
+            read = (n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+            found = tuple(name for name in dict.fromkeys(read) if name not in own)
             self._read[text] = found
         return found
 

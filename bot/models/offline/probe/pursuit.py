@@ -70,6 +70,8 @@ class Pursuit:
                     case.outcome = self.runner.run(case)
                 except InvalidCaseError:
                     continue
+                if not self.search.holds(case):
+                    continue
                 found += len(numbers)
                 if case.key not in {other.key for other in self.search.corpus[-50:]}:
                     self.search.corpus.append(case)

@@ -106,11 +106,17 @@ class Search:
         if not new and not keep:
             self._reserve(case)
             return None
+        if not self.holds(case):
+            return None
         self.known |= case.features
         self.corpus.append(case)
         if case.when.op is not None:
             self.by_op.setdefault(case.when.op.subject, []).append(case)
         return case
+
+    def holds(self, case: Case) -> bool:
+        """Whether a case gives the same when it is run as a test would: nobody looks at an object in between."""
+        return not self.runner.differs(case, case.outcome, case.steps * 8 + 3000)
 
     def _reserve(self, case: Case) -> None:
         """Keep a case that took a known way to a new result: tables of data are told apart by results only."""

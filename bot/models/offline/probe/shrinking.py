@@ -1,4 +1,4 @@
-"""Long texts in chosen cases cut down to what their evidence needs, for a person has to read them."""
+"""Chosen cases cut down to what their evidence needs, for a person has to read them: steps and long texts."""
 
 from __future__ import annotations
 
@@ -14,48 +14,56 @@ from .programs import Arg, Case, Step
 
 SHORT = 24
 MOST_TRIES = 160
-MOST_FAULTS = 6
+MOST_FAULTS = 12
 _SECONDS = 10
 _PIECES = re.compile(r"\s*(?:\w+|[^\w\s])")
 
 
 class Shrinker:
-    """Takes lines, words and items out of the literals of a case as long as it shows the same."""
+    """Takes steps away, and lines and words out of literals, as long as a case shows the same."""
 
     def __init__(self, judge: Judge) -> None:
         self.judge = judge
         self.runner = judge.runner
 
     def shrink(self, cases: Sequence[Case], credited: Sequence[Sequence[Any]]) -> list[Case]:
-        """Return the cases, those with long texts made shorter.
+        """Return the cases, those with several steps or long texts made shorter where they can be.
 
         Args:
             credited: For each case what it is there for: numbers of faults, as `("fault", number)`, and features.
         """
         kept = list(cases)
-        todo = [i for i, case in enumerate(cases) if any(_long(step) for step in (*case.given, case.when))]
+        todo = [i for i, case in enumerate(cases) if len(case.given) > 1 or any(map(_long, _steps(case)))]
         found = in_processes(
             todo, lambda i: self._shortest(cases[i], credited[i]), self.runner.guard, _SECONDS
         )
-        for place, texts in found:
-            if texts:
-                kept[todo[place]] = self._rebuilt(cases[todo[place]], texts)
+        for place, rows in found:
+            if rows:
+                kept[todo[place]] = self._rebuilt(cases[todo[place]], rows)
         return kept
 
-    def _rebuilt(self, case: Case, texts: Sequence[Sequence[str]]) -> Case:
-        """Return the case with these texts; the case itself if that does not run."""
-        steps = [_filled(step, list(row)) for step, row in zip((*case.given, case.when), texts)]  # noqa: B905
-        new = _with_steps(case, steps)
+    def _rebuilt(self, case: Case, rows: Sequence[tuple[int, list[str]]]) -> Case:
+        """Return the case with these of its steps and their texts; the case itself if that does not run."""
+        steps = _steps(case)
+        new = _with_steps(case, [_filled(steps[place], texts) for place, texts in rows])
         try:
             new.outcome = self.runner.run(new)
         except InvalidCaseError:
             return case
+        checks = {expression for expression, _ in case.outcome.checks}
+        new.outcome.checks = [check for check in new.outcome.checks if check[0] in checks]
         return new
 
-    def _shortest(self, case: Case, credited: Sequence[Any]) -> list[list[str]]:
-        """Return the literal texts, step by step, of the shortest case found."""
-        tries = MOST_TRIES
+    def _shortest(self, case: Case, credited: Sequence[Any]) -> list[tuple[int, list[str]]]:
+        """Return the places of the steps of the shortest case found, with the literal texts of each."""
+        places = list(range(len(case.given) + 1))
         best = case
+        for place in range(len(case.given) - 1, -1, -1):
+            fewer = [p for p in places if p != place]
+            new = _with_steps(case, [_steps(case)[p] for p in fewer])
+            if self._shows(new, case, credited):
+                best, places = new, fewer
+        tries = MOST_TRIES if any(map(_long, _steps(best))) else 0
         progress = True
         while progress and tries > 0:
             progress = False
@@ -66,7 +74,7 @@ class Shrinker:
                 if self._shows(new, case, credited):
                     best, progress = new, True
                     break
-        return [_texts(step) for step in (*best.given, best.when)] if best is not case else []
+        return [(p, _texts(step)) for p, step in zip(places, _steps(best))] if best is not case else []  # noqa: B905
 
     def _shows(self, new: Case, case: Case, credited: Sequence[Any]) -> bool:
         """Whether a case is a test still, costs less, and shows what the other is there for."""
@@ -81,8 +89,12 @@ class Shrinker:
             return False
         if then is not None and then.is_accident(new.when.text, strict=False):
             return False
+        checks = {expression for expression, _ in case.outcome.checks}
+        outcome.checks = [check for check in outcome.checks if check[0] in checks]
+        if len(outcome.checks) < len(checks):
+            return False
         new.outcome = outcome
-        if cost_of(new) >= cost_of(case) and len(new.when.text) >= len(case.when.text):
+        if cost_of(new) >= cost_of(case):
             return False
         numbers = [e[1] for e in credited if isinstance(e, tuple) and e[0] == "fault"]
         lines = {e for e in credited if isinstance(e, int)}
@@ -90,7 +102,8 @@ class Shrinker:
             return False
         if not numbers and not {e for e in credited if not isinstance(e, int)} <= new.features:
             return False
-        return all(self._tells(new, number) for number in numbers[:MOST_FAULTS])
+        holds = not self.runner.differs(new, outcome, new.steps * 8 + 3000)
+        return holds and all(self._tells(new, number) for number in numbers[:MOST_FAULTS])
 
     def _tells(self, case: Case, number: int) -> bool:
         undo = self.judge.put_in(self.judge.faults[number])
@@ -102,6 +115,10 @@ class Shrinker:
             undo()
 
 
+def _steps(case: Case) -> list[Step]:
+    return [*case.given, case.when]
+
+
 def _with_steps(case: Case, steps: Sequence[Step]) -> Case:
     new = Case(case.subject, tuple(steps[:-1]), steps[-1], case.origin)
     new.unbound = case.unbound
@@ -110,7 +127,7 @@ def _with_steps(case: Case, steps: Sequence[Step]) -> Case:
 
 def _smaller(case: Case) -> Iterator[Case]:
     """Yield the case with one text made smaller, by large pieces first."""
-    steps = [*case.given, case.when]
+    steps = _steps(case)
     for place, step in enumerate(steps):
         texts = _texts(step)
         for index, text in enumerate(texts):
