@@ -26,6 +26,7 @@ from bot.models.builtin import NAME as BUILT_IN
 from bot.sandbox.choice import choose
 from bot.select.placement import Placement, place
 from bot.select.selection import Selection
+from bot.settings import cache_directory
 from bot.workshop import Listener, Workshop, Wrapper, site, stage, workshop
 
 HANDS = 4
@@ -139,7 +140,15 @@ def score(
             given = Path(test_file).read_bytes()
             test_file = f"testforge_given/{Path(test_file).name}"
             box.write(test_file, given)
-        found = scores.score_file(box, change.targets[0], test_file, max_mutants=max_mutants, seed=seed)
+        found = scores.score_file(
+            box,
+            change.targets[0],
+            test_file,
+            max_mutants=max_mutants,
+            seed=seed,
+            exclude=config.mutation.leave_out,
+            memory=cache_directory() / "verdicts",
+        )
         say(f"{len(found.run.passed)} of {len(found.run.results)} tests pass")
         return found
 

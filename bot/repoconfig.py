@@ -86,6 +86,9 @@ class Mutation(_Section):
     max_mutants: Annotated[int, Field(ge=1, le=100_000)] = Field(
         default=2000, description="Mutants per target; more are sampled, spread over functions."
     )
+    leave_out: tuple[Literal["repr", "logging"], ...] = Field(
+        default=(), description="Code without mutants: bodies of `__repr__` and `__str__`, calls that only log."
+    )
 
 
 class Intent(_Section):

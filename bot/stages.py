@@ -25,7 +25,12 @@ def draw_mutants(target: Target, shop: Workshop) -> MutantSet:
     if not settings.enabled:
         lines = frozenset()
     return generate(
-        target.path, target.source, lines=lines, limit=settings.max_mutants, seed=shop.request.seed
+        target.path,
+        target.source,
+        lines=lines,
+        limit=settings.max_mutants,
+        seed=shop.request.seed,
+        exclude=settings.leave_out,
     )
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import bisect
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
 from bot.domain import Mutant
+from bot.measure.exclusions import excluded_lines
 from bot.measure.splices import Splice, splices
 from bot.sandbox.guest.units import Module
 
@@ -32,6 +33,7 @@ class MutantSet:
         total: How many there were to judge before sampling.
         equivalent: Mutants whose compiled code equals the original's; all of them, never sampled.
         incompetent: Mutants that are no valid Python, or that cosmic-ray's operator crashes on; all of them.
+        excluded: How many are left out since the repository is configured so.
         decided: False if the source does not compile under this Python: equivalent and incompetent mutants are then
             still among `mutants`, and the guest, which runs the repository's Python, tells them apart.
     """
@@ -42,6 +44,7 @@ class MutantSet:
     equivalent: tuple[Mutant, ...] = ()
     incompetent: tuple[Mutant, ...] = ()
     decided: bool = True
+    excluded: int = 0
 
 
 def generate(
@@ -51,6 +54,7 @@ def generate(
     lines: frozenset[int] | None = None,
     limit: int | None = None,
     seed: int = 0,
+    exclude: Collection[str] = (),
 ) -> MutantSet:
     """Return the mutants that `cosmic-ray init` would list for a file.
 
@@ -60,9 +64,12 @@ def generate(
         lines: Only mutants that touch one of these lines; None is the whole file.
         limit: Above so many, a sample is drawn, from each function in proportion to its mutants.
         seed: Decides the sample.
+        exclude: Kinds of code to leave out, see `exclusions.py`.
     """
     text = _Text(source)
-    chosen = [s for s in splices(source) if lines is None or not lines.isdisjoint(range(s.first, s.last + 1))]
+    touching = [s for s in splices(source) if lines is None or not lines.isdisjoint(range(s.first, s.last + 1))]
+    excluded = excluded_lines(source, exclude)
+    chosen = [s for s in touching if not any(begin <= s.first and s.last <= end for begin, end in excluded)]
     try:
         module = Module(source)
     except _NOT_PYTHON:
@@ -78,6 +85,7 @@ def generate(
         tuple(sorted_out["equivalent"]),
         tuple(sorted_out["incompetent"]),
         module is not None,
+        len(touching) - len(chosen),
     )
 
 

@@ -37,6 +37,7 @@ def judge(
     tests: Sequence[str] | None = None,
     known: Mapping[str, MutantVerdict] | None = None,
     seen: Collection[str] = (),
+    met: Mapping[str, Collection[str]] | None = None,
     workers: int = 2,
     first: Sequence[str] = (),
     timeout_s: float = 900.0,
@@ -55,6 +56,7 @@ def judge(
             while its killer is among `tests`; incompetent and equivalent ones always keep theirs. Others are judged.
         seen: The tests that `known` survivors have already survived: they meet only the others, and a survivor that
             no other test reaches keeps its verdict. Empty: they meet all tests again.
+        met: The same for single survivors, by mutant id.
         workers: Mutants judged at once.
         first: Tests to try before others, in this order.
         timeout_s: Wall limit of the whole, in seconds; mutants not judged by then are `not_run`.
@@ -76,11 +78,13 @@ def judge(
     elif waiting:
         job = _job(box, target, mutants, waiting, chosen, _coverage(run, target), first, workers)
         survivors = {id_ for id_, verdict in known.items() if verdict.outcome is MutantOutcome.SURVIVED}
-        _leave_out(job, waiting, survivors, frozenset(seen))
+        _leave_out(job, waiting, {id_: {*seen, *(met or {}).get(id_, ())} for id_ in survivors})
         canary.add(job, run)
         rows = _run(box, job, timeout_s)
         verdicts |= {verdict.mutant.id: verdict for verdict in _verdicts(rows, job, waiting)}
         notes = _notes(rows, job)
+    if mutants.excluded:
+        notes = (*notes, f"Left out as configured: {mutants.excluded} mutants.")
     everything = (*mutants.mutants, *mutants.incompetent, *mutants.equivalent)
     return MutationResult(tuple(verdicts[mutant.id] for mutant in everything), mutants.total, notes)
 
@@ -170,13 +174,13 @@ def _may_spawn(box: Sandbox, file: str) -> bool:
 
 
 def _leave_out(
-    job: dict[str, Any], waiting: Sequence[Mutant], survivors: Collection[str], seen: frozenset[str]
+    job: dict[str, Any], waiting: Sequence[Mutant], met: Mapping[str, Collection[str]]
 ) -> None:
     """Spare known survivors the tests that they have met."""
-    places = [place for place, test in enumerate(job["tests"]) if test in seen]
     for row, mutant in zip(job["mutants"], waiting, strict=True):
-        if mutant.id in survivors:
-            row["without"] = places
+        if mutant.id in met:
+            tests = met[mutant.id]
+            row["without"] = [place for place, test in enumerate(job["tests"]) if test in tests]
 
 
 def _run(box: Sandbox, job: dict[str, Any], timeout_s: float) -> tuple[dict[str, Any], ...]:

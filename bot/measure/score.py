@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
 
 from bot.domain import MutationResult, SuiteRun, Target
 from bot.errors import MeasureError
@@ -10,6 +12,7 @@ from bot.measure import mutants, mutation
 from bot.measure.coverage import branch_fraction, line_fraction
 from bot.measure.hollow import hollow_tests
 from bot.measure.outcomes import run_tests
+from bot.measure.remembered import Remembered, marks
 from bot.sandbox import Sandbox
 
 
@@ -33,7 +36,16 @@ class Score:
     pass_at_1: bool
 
 
-def score_file(box: Sandbox, target: Target, test_path: str, *, max_mutants: int | None, seed: int) -> Score:
+def score_file(
+    box: Sandbox,
+    target: Target,
+    test_path: str,
+    *,
+    max_mutants: int | None,
+    seed: int,
+    exclude: Collection[str] = (),
+    memory: Path | None = None,
+) -> Score:
     """Measure a test file against a source file; red tests are set aside.
 
     Args:
@@ -42,6 +54,8 @@ def score_file(box: Sandbox, target: Target, test_path: str, *, max_mutants: int
         test_path: The test file, relative to the tree.
         max_mutants: How many mutants to sample at most; None is all of them.
         seed: Of the sample.
+        exclude: As for `mutants.generate`.
+        memory: A directory with the verdicts of earlier runs, which are used where they still hold; None uses none.
 
     Raises:
         MeasureError: The tests could not be run at all.
@@ -51,13 +65,25 @@ def score_file(box: Sandbox, target: Target, test_path: str, *, max_mutants: int
         raise MeasureError(f"The tests of {test_path} could not be run: {run.crash}.", detail=run.output)
     passed = run.passed
     coverage = run.coverage.get(target.path)
-    made = mutants.generate(target.path, target.source, limit=max_mutants, seed=seed)
+    made = mutants.generate(target.path, target.source, limit=max_mutants, seed=seed, exclude=exclude)
     measurable = coverage is not None
     return Score(
         run=run,
         lines=line_fraction(coverage, None, passed),
         branches=branch_fraction(coverage, passed),
-        mutation=mutation.judge(box, target, made, run, tests=passed) if measurable else None,
+        mutation=_judged(box, target, made, run, memory) if measurable else None,
         hollow=hollow_tests(box, target, run, passed) if measurable else frozenset(),
         pass_at_1=bool(passed),
     )
+
+
+def _judged(
+    box: Sandbox, target: Target, made: mutants.MutantSet, run: SuiteRun, memory: Path | None
+) -> MutationResult:
+    if memory is None:
+        return mutation.judge(box, target, made, run)
+    remembered = Remembered(memory, box.interpreter.key, target, marks(box, run.passed))
+    known = remembered.recall(made.mutants)
+    result = mutation.judge(box, target, made, run, known=known.verdicts, met=known.met)
+    remembered.keep(result, run.passed)
+    return result

@@ -104,6 +104,10 @@ class Module:
         """
         return _compile(_parse(self.text(unit, splice)), self.flags)
 
+    def span(self, unit: Unit) -> tuple[int, int]:
+        """Return where a piece begins and ends in the text."""
+        return self._starts[unit.first - 1], self._starts[unit.last]
+
     def text(self, unit: Unit, splice: Optional[tuple[int, int, str]] = None) -> str:
         """Return a piece as a module of its own that keeps its line numbers."""
         parts = []
@@ -112,7 +116,7 @@ class Module:
             parts.append("\n" * (number - line) + header + "\n")
             line = number + 1
         parts.append("\n" * (unit.first - line))
-        begin, end = self._starts[unit.first - 1], self._starts[unit.last]
+        begin, end = self.span(unit)
         if splice is None:
             parts.append(self.source[begin:end])
         else:
