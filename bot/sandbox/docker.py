@@ -12,7 +12,7 @@ import os
 import posixpath
 import threading
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,7 +22,7 @@ from bot.sandbox.answers import completed, listing
 from bot.sandbox.channel import Channel
 from bot.sandbox.engine import speaking
 from bot.sandbox.hardening import HOME, host_settings, installation_settings, user
-from bot.sandbox.process import DEFAULT, NOT_LISTED, SYSTEM_PATH
+from bot.sandbox.surroundings import NOT_LISTED, variables
 
 if TYPE_CHECKING:
     from docker import APIClient
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 ANSWER_S = 60.0
 GRACE_S = 20.0
 """How long past a command's limit its end is waited for."""
+DEFAULT = Limits()
 LONGEST_LISTING = 64 * 1024**2
 MOST_CPUS = 2.0
 
@@ -60,21 +61,10 @@ class DockerSandboxes:
         Raises:
             SandboxError: The tree cannot be copied, or the container cannot be made.
         """
-        packed = packing.Packed(tree)
-        client = self.engine.client()
-        try:
-            image = self._image(client, interpreter)
-            settings = host_settings(limits, cpus=min(MOST_CPUS, self.engine.cpus), runtime=self.runtime)
-            box = DockerSandbox(client, settings, image, interpreter, limits)
-        except BaseException:
-            client.close()
-            raise
-        try:
-            box.fill(packed)
-        except BaseException:
-            box.close()
-            raise
-        return box
+        settings = host_settings(limits, cpus=min(MOST_CPUS, self.engine.cpus), runtime=self.runtime)
+        return self._filled(
+            tree, settings, interpreter, limits, lambda client: self._image(client, interpreter)
+        )
 
     def open_installation(
         self, tree: Path, image: str, python: str, limits: Limits, network: str
@@ -87,11 +77,21 @@ class DockerSandboxes:
             python: Path of the Python in it.
             network: Docker's name of the network.
         """
+        settings = installation_settings(limits, cpus=self.engine.cpus, network=network)
+        return self._filled(tree, settings, Interpreter(python, "", ()), limits, lambda _: image)
+
+    def _filled(
+        self,
+        tree: Path,
+        settings: Mapping[str, Any],
+        interpreter: Interpreter,
+        limits: Limits,
+        image: Callable[[APIClient], str],
+    ) -> DockerSandbox:
         packed = packing.Packed(tree)
         client = self.engine.client()
         try:
-            settings = installation_settings(limits, cpus=self.engine.cpus, network=network)
-            box = DockerSandbox(client, settings, image, Interpreter(python, "", ()), limits)
+            box = DockerSandbox(client, settings, image(client), interpreter, limits)
         except BaseException:
             client.close()
             raise
@@ -260,18 +260,13 @@ class DockerSandbox:
         return posixpath.normpath(path if path.startswith("/") else f"{self.tree}/{path}")
 
     def _environment(self) -> dict[str, str]:
-        roots = [posixpath.normpath(f"{self.tree}/{root}") for root in self.interpreter.import_roots]
         own = posixpath.dirname(self.interpreter.command)
-        return {
-            "PATH": os.pathsep.join((f"{boximage.PLACE}/bin", own, *SYSTEM_PATH)),
-            "PYTHONPATH": os.pathsep.join(roots),
-            "HOME": f"{self.scratch}/home",
-            "TMPDIR": f"{self.scratch}/tmp",
-            "LANG": "C.UTF-8",
-            "TZ": "UTC",
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "PYTHONHASHSEED": "0",
-        }
+        return variables(
+            self.tree,
+            self.scratch,
+            roots=self.interpreter.import_roots,
+            programs=[f"{boximage.PLACE}/bin", own],
+        )
 
 
 def _attach(client: APIClient, container: str) -> Any:

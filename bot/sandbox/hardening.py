@@ -25,8 +25,9 @@ GVISOR_PROCESSES = 256
 def user(runtime: str | None) -> str:
     """Return the user that the warden runs as.
 
-    The code never is another one than 1000. Under gVisor, which does not close a process to others of the same user,
-    the warden is root, with the rights to change the user, to end processes, and to give up these rights.
+    The code never is another one than 1000. Under gVisor the warden is root, with the rights to change the user, to end
+    processes, and to give up these rights: there a process can open the files of another one of its user, and can kill
+    it even if that is the first one of its container.
     """
     return "0:0" if runtime == GVISOR else USER
 

@@ -22,24 +22,10 @@ from bot.sandbox.copying import copy_missing, copy_tree, delete_tree
 from bot.sandbox.inside import Roots, read_file, remove_entry, write_file
 from bot.sandbox.interpreters import bin_directory, needed_directories
 from bot.sandbox.restoring import Restorer
+from bot.sandbox.surroundings import NOT_LISTED, variables
 
 PREFIX = "testforge-box-"
 INSIDE = "/testforge"
-SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin")
-NOT_LISTED = frozenset(
-    {
-        "__pycache__",
-        ".git",
-        ".hg",
-        ".svn",
-        ".pytest_cache",
-        ".mypy_cache",
-        ".ruff_cache",
-        ".hypothesis",
-        ".tox",
-        ".nox",
-    }
-)
 GUEST = Path(__file__).with_name("guest")
 STARTUP = Path(__file__).with_name("startup")
 DEFAULT = Limits()
@@ -242,21 +228,16 @@ class ProcessSandbox:
             ) from problem
 
     def _environment(self) -> dict[str, str]:
-        roots = [posixpath.normpath(f"{self.tree}/{root}") for root in self.interpreter.import_roots]
-        if self.interpreter.extra_path:
-            roots.append(self._startup)
-        values = {
-            "PATH": os.pathsep.join((self._bin, *SYSTEM_PATH)),
-            "PYTHONPATH": os.pathsep.join(roots),
-            "HOME": f"{self.scratch}/home",
-            "TMPDIR": f"{self.scratch}/tmp",
-            "LANG": "C.UTF-8",
-            "TZ": "UTC",
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "PYTHONHASHSEED": "0",
-        }
-        if self.interpreter.extra_path:
-            values["TESTFORGE_EXTRA_PATH"] = os.pathsep.join(self.interpreter.extra_path)
+        extra = self.interpreter.extra_path
+        values = variables(
+            self.tree,
+            self.scratch,
+            roots=self.interpreter.import_roots,
+            programs=[self._bin],
+            startup=[self._startup] if extra else [],
+        )
+        if extra:
+            values["TESTFORGE_EXTRA_PATH"] = os.pathsep.join(extra)
         return values
 
     def _view(self) -> bubblewrap.Walls:
