@@ -32,6 +32,8 @@ class Search:
     ) -> None:
         self.surface = surface
         self.focus = focus
+        for owner in surface.owners:  # what changed lines assign is looked at first
+            owner.views[:0] = surface.attributes(owner, focus.assigned)
         self.hitting: set[str] = set()
         self.runner = runner
         self.record = record

@@ -8,6 +8,7 @@ import contextlib
 import inspect
 import keyword
 import re
+from collections.abc import Collection
 from types import ModuleType
 from typing import Any
 
@@ -178,6 +179,20 @@ class Surface:
             if owner.cls is cls:
                 return owner
         return None
+
+    def attributes(self, owner: Owner, names: Collection[str]) -> list[str]:
+        """Return views of those of the names that the class or a base of it in this module sets on its objects."""
+        homes = [base.__name__ for base in owner.cls.__mro__ if base.__module__ == owner.cls.__module__]
+        assigned = {
+            n.attr
+            for home in homes
+            for n in ast.walk(self.nodes.get(home, ast.Pass()))
+            if isinstance(n, ast.Attribute)
+            and isinstance(n.ctx, ast.Store)
+            and ast.unparse(n.value) == "self"
+        }
+        views = ["{self}." + name for name in sorted(assigned & set(names))]
+        return [view for view in views if view not in owner.views]
 
     def _collect(self) -> None:
         name_of_module = self.module.__name__
