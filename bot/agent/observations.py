@@ -23,6 +23,10 @@ from bot.sandbox import Completed
 FAILURES = 40
 DETAIL_LINES = 25
 LINE_CHARACTERS = 2_000
+RESULT_CHARACTERS = 16_000
+LAST_CHARACTERS = 300
+VIEW_CHARACTERS = 60_000
+FOUND_CHARACTERS = 300
 STREAM_CHARACTERS = 40_000
 MUTANTS = 30
 ROWS = 200
@@ -48,7 +52,7 @@ def test_results(run: SuiteRun) -> str:
     blocks = [_crash(run)] if run.crash else []
     blocks += [_block(f"ERROR {error.path}", _account(error.message)) for error in run.collection_errors]
     blocks += [_failure(result) for result in run.results if result.outcome.is_red]
-    return "\n".join([header, *_clipped(blocks, FAILURES, "failures and errors")])
+    return "\n".join([header, *_clipped(_fitting(blocks), FAILURES, "failures and errors")])
 
 
 def coverage(
@@ -110,9 +114,14 @@ def numbered(text: str, first: int = 1, last: int | None = None) -> str:
         lines.pop()
     end = len(lines) if last is None else min(last, len(lines))
     stop = min(end, first + VIEW_LINES - 1)
-    rows = [
-        f"{number:7}\t{middle_cut(lines[number - 1], LINE_CHARACTERS)}" for number in range(first, stop + 1)
-    ]
+    rows: list[str] = []
+    left = VIEW_CHARACTERS
+    for number in range(first, stop + 1):
+        rows.append(f"{number:7}\t{middle_cut(lines[number - 1], LINE_CHARACTERS)}")
+        left -= len(rows[-1])
+        if left <= 0:
+            stop = number
+            break
     if stop < end:
         rows.append(f"... {end - stop} more lines; the next is line {stop + 1}")
     return "\n".join(rows)
@@ -120,7 +129,7 @@ def numbered(text: str, first: int = 1, last: int | None = None) -> str:
 
 def found(rows: Sequence[str]) -> str:
     """Return search results, one a line, at most ROWS of them, and how many there were."""
-    shown = [middle_cut(row, LINE_CHARACTERS) for row in rows[:ROWS]]
+    shown = [middle_cut(row, FOUND_CHARACTERS) for row in rows[:ROWS]]
     count = f"{len(rows)} found" if len(rows) <= ROWS else f"{len(rows)} found, {ROWS} shown"
     return "\n".join([*shown, count])
 
@@ -160,6 +169,22 @@ def _account(text: str) -> list[str]:
 def _block(title: str, lines: Sequence[str]) -> str:
     shown = [f"    {middle_cut(line.rstrip(), LINE_CHARACTERS)}" for line in lines if line.strip()]
     return "\n".join([title, *_clipped(shown, DETAIL_LINES, "lines", indent="    ")])
+
+
+def _fitting(blocks: Sequence[str]) -> list[str]:
+    """Return blocks whole as long as there is room for all of them together; of later ones the title and the last line.
+
+    Failures of one cause fill pages, and what a model needs of the fortieth is that it is one, and its message.
+    """
+    fitting = []
+    left = RESULT_CHARACTERS
+    for block in blocks:
+        left -= len(block)
+        title, *lines = block.split("\n")
+        fitting.append(
+            block if left >= 0 or len(lines) < 2 else f"{title}\n{middle_cut(lines[-1], LAST_CHARACTERS)}"
+        )
+    return fitting
 
 
 def _clipped(items: Sequence[str], limit: int, noun: str, indent: str = "") -> list[str]:

@@ -252,3 +252,19 @@ def test_the_missing_lines_can_be_read_back_exactly(
         for line in range(int(first), int(last or first) + 1):
             read[line] = item.endswith("*")
     assert read == {line: line in changed for line in statements - covered}
+
+
+def test_of_failures_that_fill_pages_the_later_ones_keep_title_and_last_line() -> None:
+    detail = "\n".join([*(f"E   line {number} " + "x" * 500 for number in range(20)), "E   the last word"])
+    results = tuple(TestResult(f"t.py::test_{n}", Outcome.FAILED, detail=detail) for n in range(30))
+    printed = observations.test_results(SuiteRun(results))
+    assert len(printed) < 20_000
+    assert all(f"FAILED t.py::test_{n}\n" in printed for n in range(30))
+    assert printed.endswith("FAILED t.py::test_29\n    E   the last word")
+    assert "FAILED t.py::test_0\n    E   line 0" in printed
+
+
+def test_a_view_of_very_long_lines_ends_early_and_says_where_to_go_on() -> None:
+    printed = observations.numbered("y" * 5_000 + "\n" + ("x" * 1_999 + "\n") * 100)
+    assert len(printed) < 65_000
+    assert re.search(r"\.\.\. \d+ more lines; the next is line \d+$", printed)
