@@ -46,6 +46,14 @@ _LEVELS = (
 )
 
 
+_DELIVERED = {
+    "commit": ["All of them are committed to this branch, as `deliver` in `.github/testforge.yml` asks for."],
+    "stacked-pr": [
+        "They come as a pull request into this branch, as `deliver` in `.github/testforge.yml` asks for."
+    ],
+}
+
+
 def title(facts: Facts) -> str:
     """Return the one sentence that sums the run up, without Markdown."""
     return headline(facts.report)
@@ -240,7 +248,7 @@ def _to_do(facts: Facts) -> str:
     """Return how to take the tests."""
     if not facts.tests:
         return ""
-    ways = []
+    ways = [*_DELIVERED.get(facts.deliver, ())]
     if facts.suggested:
         ways.append(
             "Accept the suggestions below: open **Files changed**, choose **Add suggestion to batch** on each, then commit the batch."
@@ -251,11 +259,12 @@ def _to_do(facts: Facts) -> str:
             "`/testforge dismiss T1` keeps a test from coming back, `/testforge explain T1` tells more of it."
         )
         return "\n".join(f"- {way}" for way in ways)
-    if facts.can_push:
+    if facts.can_push and facts.deliver != "commit":
         ways.append(
             "`/testforge apply` commits all of them to this branch, `/testforge apply T1 T2` only those."
         )
-    ways.append("`/testforge pr` opens a pull request into this branch instead.")
+    if facts.deliver == "suggestions":
+        ways.append("`/testforge pr` opens a pull request into this branch instead.")
     ways.append(
         "`/testforge dismiss T1` keeps a test from coming back, `/testforge explain T1` tells more of it."
     )

@@ -18,6 +18,7 @@ class Facts:
         obstacles: Why other existing test files cannot be delivered by suggestions, by path.
         patch: The proposed files as a patch.
         sections: Further sections of the body, in Markdown.
+        deliver: `suggestions`, or `commit` or `stacked-pr` where the repository asks for that and it can be done.
     """
 
     report: RunReport
@@ -30,6 +31,7 @@ class Facts:
     patch: str
     run_url: str
     sections: tuple[str, ...] = ()
+    deliver: str = "suggestions"
 
     @property
     def is_worth_a_review(self) -> bool:

@@ -43,6 +43,7 @@ class Review:
         patch: The same files as a patch for `git apply`.
         sticky: Markdown of the one summary comment; empty if it is not worth one (it is then edited if it is there).
         tests: The proposed tests, by key.
+        deliver: `suggestions`; `commit` or `stacked-pr` if the tests are to be put into the repository at once.
     """
 
     run: str
@@ -58,6 +59,7 @@ class Review:
     sticky: str = ""
     is_quiet: bool = False
     tests: tuple[Proposal, ...] = ()
+    deliver: str = "suggestions"
 
     @property
     def conclusion(self) -> str:
@@ -117,6 +119,7 @@ def build(
     can_push: bool = True,
     run_url: str = "",
     sections: tuple[str, ...] = (),
+    deliver: str = "suggestions",
 ) -> Review:
     """Return what a run has to say.
 
@@ -128,12 +131,14 @@ def build(
         is_fork, can_push: Whether the head branch is in another repository, and whether the App may commit to it.
         run_url: The run's own page, if there is one.
         sections: Further sections of Markdown, shown after the suspected bugs.
+        deliver: As `.github/testforge.yml` says; nothing can be committed for a fork, so there it is `suggestions`.
     """
+    deliver = deliver if can_push and not is_fork else "suggestions"
     tests = proposals(report)
     contents = patch.contents(report, root)
     files = tuple(File(path, new, old is None) for path, (old, new) in contents.items())
     where = anchors(root, base or report.base or "", report.head or "") if report.targets else Anchors()
-    suggestions = _suggestions(contents, where)
+    suggestions = _suggestions(contents, where) if deliver == "suggestions" else {}
     facts = Facts(
         report=report,
         tests=tests,
@@ -145,6 +150,7 @@ def build(
         patch=patch.build(report, root) if files else "",
         run_url=run_url,
         sections=sections,
+        deliver=deliver,
     )
     comments = (
         *remarks.on_tests([one for found in suggestions.values() for one in found.suggestions]),
@@ -164,6 +170,7 @@ def build(
         sticky=sticky.render(facts),
         is_quiet=report.status == "nothing-to-test",
         tests=tests,
+        deliver=deliver if tests else "suggestions",
     )
 
 

@@ -31,7 +31,8 @@ def _parts(facts: Facts) -> Iterator[str]:
     yield _table(facts)
     boxes = ["review"]
     if facts.tests and not facts.is_fork:
-        boxes += ["apply", "pr"] if facts.can_push else ["pr"]
+        offered = {"suggestions": ["apply", "pr"], "stacked-pr": ["apply"], "commit": []}[facts.deliver]
+        boxes += offered if facts.can_push else ["pr"]
     yield "\n".join(draw(name) for name in boxes)
     yield "<sub>Ticking a box is the same as the command. `/testforge help` lists them all.</sub>"
 

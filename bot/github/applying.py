@@ -48,9 +48,9 @@ def commit(hub: Hub, pull: Pull, review: Review, selection: Selection, delivery:
         UsageError: It cannot be done, and why: the branch moved on, is protected, or may not be written.
         GitHubError: GitHub did not answer.
     """
-    done = _done(hub, pull.head, delivery) if pull.head != review.head else None
-    if done is not None:
-        return done
+    earlier = done(hub, pull.head, delivery) if pull.head != review.head else None
+    if earlier is not None:
+        return earlier
     _check(pull, review)
     return _commit(hub, pull.repository, pull.head_ref, review.head, review, selection, delivery)
 
@@ -126,9 +126,9 @@ def _commit(
             return Committed(str(made["oid"]), str(made["url"]))
         except (UnreachableError, InvalidError) as error:
             # The guard refuses the second of two equal commits, too: the first may have been made.
-            done = _done(hub, _tip(hub, branch), delivery)
-            if done is not None:
-                return done
+            earlier = done(hub, _tip(hub, branch), delivery)
+            if earlier is not None:
+                return earlier
             if isinstance(error, InvalidError):
                 raise UsageError(_sentence(error, branch)) from None
             if attempt == 3:
@@ -167,7 +167,7 @@ def _tip(hub: Hub, branch: str) -> str:
         return ""
 
 
-def _done(hub: Hub, oid: str, delivery: str) -> Committed | None:
+def done(hub: Hub, oid: str, delivery: str) -> Committed | None:
     """Return the commit at a branch's tip if it is the one that this delivery asked for."""
     if not oid:
         return None

@@ -7,14 +7,15 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from bot.deliver.review import Review
-from bot.errors import GitHubError
-from bot.github import pulls
+from bot.errors import GitHubError, UsageError
+from bot.github import applying, pulls
 from bot.github.faults import InvalidError, RefusedError
 from bot.github.hub import Hub
-from bot.github.markers import STICKY, RunMark, is_sticky, name, run_mark
+from bot.github.markers import STICKY, RunMark, answer_mark, is_answer, is_sticky, name, run_mark
 from bot.github.posting import is_own, post_once
 from bot.github.pulls import Pull
 from bot.github.rewriting import comment_payload, rewrite
+from bot.github.selecting import Selection
 
 _MINIMIZED = """
 query($ids: [ID!]!) {
@@ -36,6 +37,7 @@ class Published:
     Attributes:
         review, review_url: The review; None and empty if the run has none.
         sticky: The summary comment's id.
+        delivered: The commit or the pull request that holds the tests, where the repository asks for one: its address.
         superseded: The head has moved on, so nothing was posted.
         notes: What did not go as it should: comments that were not accepted, reviews that could not be folded.
     """
@@ -43,6 +45,7 @@ class Published:
     review: int | None = None
     review_url: str = ""
     sticky: int | None = None
+    delivered: str = ""
     superseded: bool = False
     notes: tuple[str, ...] = ()
 
@@ -62,7 +65,8 @@ def publish(hub: Hub, pull: Pull, review: Review, *, run: str) -> Published:
     Raises:
         GitHubError: GitHub refused, or did not answer. What was posted until then is found the next time.
     """
-    if pulls.read(hub, pull.number).head != review.head:
+    head = pulls.read(hub, pull.number).head
+    if head != review.head and applying.done(hub, head, run) is None:
         return Published(superseded=True)
     notes: list[str] = []
     posted: Any = None
@@ -75,7 +79,9 @@ def publish(hub: Hub, pull: Pull, review: Review, *, run: str) -> Published:
             notes += rewrite(hub, pull, posted, review, _text(review, run))
     sticky = _stick(hub, pull, review)
     notes += _fold(hub, [one for one in earlier if _is_older(hub, one, review.head)])
+    delivered = _deliver(hub, pull, review, run) if review.deliver != "suggestions" else ""
     return Published(
+        delivered=delivered,
         review=int(posted["id"]) if posted else None,
         review_url=str(posted["html_url"]) if posted else "",
         sticky=sticky,
@@ -177,6 +183,30 @@ def _stick(hub: Hub, pull: Pull, review: Review) -> int | None:
     if found["body"].replace("\r\n", "\n") != body:
         hub.patch(f"/issues/comments/{found['id']}", {"body": body})
     return int(found["id"])
+
+
+# ---------------------------------------------------------------- the tests, where they are wanted at once
+
+
+def _deliver(hub: Hub, pull: Pull, review: Review, run: str) -> str:
+    """Commit the tests, or open a pull request with them, and return its address; say so where that is not possible."""
+    selection = Selection(review.tests, {file.path: file.content for file in review.files})
+    now = pulls.read(hub, pull.number)
+    try:
+        if review.deliver == "commit":
+            return applying.commit(hub, now, review, selection, run).url
+        return applying.stack(hub, now, review, selection, run).url
+    except UsageError as error:
+        path = f"/issues/{pull.number}/comments"
+
+        def find() -> Any:
+            return next(
+                (c for c in hub.pages(path) if is_answer(c.get("body") or "", run) and is_own(hub, c)), None
+            )
+
+        text = f"{answer_mark(run)}\nThe tests could not be put into the repository. {error.message}"
+        post_once(hub, path, {"body": text}, find)
+        return ""
 
 
 # ---------------------------------------------------------------- earlier reviews

@@ -59,6 +59,7 @@ def review_pull_request(assignment: Assignment, tell: Callable[[Progress], None]
         base=pull.base,
         is_fork=pull.is_fork,
         can_push=pull.can_push,
+        deliver=config.deliver,
     )
     return _result(report, built)
 

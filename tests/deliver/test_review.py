@@ -342,3 +342,18 @@ def test_a_log_in_a_reason_is_shown_without_its_escape_sequences(root: Path) -> 
     body = reviewed(root, report).body
     assert "```text\nred \\udcff\n```" in body
     body.encode("utf-8")
+
+
+@pytest.mark.parametrize("deliver", ["commit", "stacked-pr"])
+def test_tests_that_are_put_into_the_repository_at_once_are_not_suggested(root: Path, deliver: str) -> None:
+    write(root, TESTS, OLD_TESTS)
+    report = run_report(targets=(target_report(suite=Suite(TESTS, CONTENT, is_new=False)),))
+    review = reviewed(root, report, deliver=deliver)
+    assert (review.deliver, review.suggested) == (deliver, ())
+    assert "as `deliver` in `.github/testforge.yml` asks for" in review.body
+    assert "comes by commit" not in review.body
+    assert ("box=apply" in review.sticky, "box=pr" in review.sticky) == (deliver == "stacked-pr", False)
+
+
+def test_a_fork_gets_no_commit_whatever_the_configuration_says(root: Path) -> None:
+    assert reviewed(root, is_fork=True, can_push=False, deliver="commit").deliver == "suggestions"

@@ -13,7 +13,7 @@ from bot.github import pulls
 from bot.github.hub import Hub
 from bot.github.publishing import Published, publish
 from tests.github.hands import HandClock, app_for
-from tests.github.reviews import review_of
+from tests.github.reviews import CONTENT, TESTS, review_of
 from tests.github.server import GitHub
 
 REPOSITORY = "octo/parcels"
@@ -231,3 +231,37 @@ def test_a_review_that_cannot_be_folded_is_only_noted(hub: Hub, github: GitHub) 
 def test_the_largest_bodies_are_taken(hub: Hub, github: GitHub) -> None:
     post(hub, review_of(pulls.read(hub, 1).head, body="x" * 65_000, sticky="y" * 65_000))
     assert posted(github) == (1, 1, 1)
+
+
+# ---------------------------------------------------------------- where the tests are wanted at once
+
+
+def test_tests_are_committed_where_the_repository_asks_for_it(hub: Hub, github: GitHub) -> None:
+    before = pulls.read(hub, 1).head
+    review = review_of(before, deliver="commit")
+    published = post(hub, review)
+    store = github.world.repositories[REPOSITORY].store
+    tip = str(store.tip("feature"))
+    assert published.delivered.endswith(tip)
+    assert (store.parents(tip), store.file(tip, TESTS)) == ([before], CONTENT)
+    assert post(hub, review) == published
+    assert (store.tip("feature"), posted(github)) == (tip, (1, 1, 1))
+
+
+def test_tests_come_as_a_pull_request_where_the_repository_asks_for_it(hub: Hub, github: GitHub) -> None:
+    review = review_of(pulls.read(hub, 1).head, deliver="stacked-pr")
+    published = post(hub, review)
+    assert post(hub, review) == published
+    assert published.delivered.endswith("/pull/2")
+    assert len(github.world.repositories[REPOSITORY].pulls) == 2
+
+
+def test_tests_that_cannot_be_committed_are_reviewed_and_the_reason_is_told_once(
+    hub: Hub, github: GitHub
+) -> None:
+    github.world.repositories[REPOSITORY].protected.add("feature")
+    review = review_of(pulls.read(hub, 1).head, deliver="commit")
+    assert post(hub, review) == post(hub, review)
+    pull = github.world.repositories[REPOSITORY].pulls[1]
+    assert posted(github) == (1, 1, 2)
+    assert "The branch `feature` is protected" in pull.comments[1].body
