@@ -53,6 +53,12 @@ def pynguin_tests(subject: Subject, root: Path, work: Path, *, search_s: int, se
     return found[0] if found else None
 
 
+def _interpreter() -> str:
+    """Return a Python that Pynguin runs on: one on the path, one of pyenv's, or a version for uv to download."""
+    of_pyenv = sorted(Path.home().glob(f".pyenv/versions/{_PYTHON}.*/bin/python"))
+    return shutil.which(f"python{_PYTHON}") or (str(of_pyenv[-1]) if of_pyenv else _PYTHON)
+
+
 def _environment(subject: Subject, root: Path, work: Path) -> Path:
     """Return the interpreter of a virtual environment with Pynguin and what the subject needs."""
     home = work / "environments" / f"pynguin-{subject.name}"
@@ -62,7 +68,7 @@ def _environment(subject: Subject, root: Path, work: Path) -> Path:
             shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
             or "uv"
         )
-        subprocess.run([uv, "venv", "-q", "--clear", "--python", _PYTHON, str(home)], check=True)
+        subprocess.run([uv, "venv", "-q", "--clear", "--python", _interpreter(), str(home)], check=True)
         needs = dependencies(root)
         subprocess.run(
             [uv, "pip", "install", "-q", "--python", str(python), PYNGUIN, "pytest", *needs], check=True

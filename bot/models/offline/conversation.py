@@ -17,7 +17,7 @@ from bot.models.offline.reading import Assignment, Step
 
 ROUNDS = 4
 _REPAIRS = 4
-_EXPLORATION_S = 120
+_EXPLORATION_S = 600
 _MEASURES = ("coverage_report", "surviving_mutants")
 
 Call = tuple[str, str, Mapping[str, Any]]

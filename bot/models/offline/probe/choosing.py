@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from .programs import Case
@@ -56,13 +56,25 @@ def cost_of(case: Case) -> float:
         cost += 15
     if is_private(case):
         cost += 120
-    if case.origin == "example":
+    if then is not None and case.when.args and then.text == case.when.args[0].text:
+        cost += 20  # what comes out as it went in shows little
+    if case.origin in ("example", "mined"):
         cost *= 0.6
     return cost
 
 
+def telling(cases: Sequence[Case], kills: Mapping[int, Sequence[int]], wanted: Wanted) -> list[int]:
+    """Return the indexes of the cases that have any evidence."""
+    killers = {index for found in kills.values() for index in found}
+    return [i for i, case in enumerate(cases) if i in killers or any(map(wanted.has, case.features))]
+
+
 def choose(
-    cases: Sequence[Case], kills: Mapping[int, Sequence[int]], most: int, wanted: Wanted
+    cases: Sequence[Case],
+    kills: Mapping[int, Sequence[int]],
+    most: int,
+    wanted: Wanted,
+    barred: Collection[int] = (),
 ) -> list[tuple[int, set[Any]]]:
     """Return indexes of cases that together have all the evidence, the most telling first, each with what it is
     credited with: features, and `("fault", number)`.
@@ -72,6 +84,7 @@ def choose(
         kills: By fault number, the indexes of cases that show it.
         most: Keep at most so many.
         wanted: Which lines and branches count as evidence.
+        barred: Those that may not be chosen.
     """
     evidence: list[set[Any]] = [set() for _ in cases]
     for number, killers in kills.items():
@@ -81,7 +94,7 @@ def choose(
         if wanted.lines is None or not is_private(case):
             evidence[index].update(feature for feature in case.features if wanted.has(feature))
     costs = [cost_of(case) for case in cases]
-    left = set(range(len(cases)))
+    left = set(range(len(cases))).difference(barred)
     chosen: list[tuple[int, set[Any]]] = []
     while left and len(chosen) < most:
         best, gain = -1, 0.0

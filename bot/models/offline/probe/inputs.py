@@ -225,6 +225,9 @@ class Inputs:
                 op.params[0].pool = unique(["@" + op.receiver, *op.params[0].pool[:12]])
 
     def _fill(self, param: Param, near: list[str], uses: usage.Uses) -> None:
+        if self._by_name(param) == [CLOCK]:
+            param.pool, param.default = [CLOCK], None  # with the real clock, no two runs would be the same
+            return
         told = self.texts_for(param.annotation) if param.annotation is not None else []
         told = [t for t in told if t != "..."]
         named = self._by_name(param)

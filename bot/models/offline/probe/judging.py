@@ -148,7 +148,7 @@ class Judge:
             keys = collections.Counter(map(faults.code_key, found))
             self.light_codes = {faults.code_key(c): c for c in found if keys[faults.code_key(c)] == 1}
         kept: list[tuple[FunctionType, CodeType]] = []
-        for key, functions in self._living().items():
+        for key, functions in self.living().items():
             new = self.light_codes.get(key)
             for function in functions if new is not None else ():
                 if new is not None and new.co_freevars == function.__code__.co_freevars:
@@ -160,7 +160,7 @@ class Judge:
             for function, old in kept:
                 function.__code__ = old
 
-    def _living(self) -> dict[tuple[Any, ...], list[FunctionType]]:
+    def living(self) -> dict[tuple[Any, ...], list[FunctionType]]:
         """Return the functions that were made from the module's file, by what their code is recognised by."""
         if not self.functions:
             for thing in gc.get_objects():
@@ -171,7 +171,7 @@ class Judge:
     def _swap(self, code: CodeType) -> Callable[[], None] | None:
         kept: list[tuple[FunctionType, CodeType]] = []
         for new in faults.codes(code):
-            for function in self._living().get(faults.code_key(new), ()):
+            for function in self.living().get(faults.code_key(new), ()):
                 if new.co_freevars == function.__code__.co_freevars:
                     kept.append((function, function.__code__))
                     function.__code__ = new

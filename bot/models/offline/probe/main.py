@@ -20,6 +20,7 @@ from . import (
     faults,
     focus,
     guard,
+    hollowness,
     inputs,
     inverses,
     judging,
@@ -91,11 +92,15 @@ class Exploration:
         else:
             found, wanted = self._faults(), self._wanted()
             kills, cases = self._judge(found, self.job.get("batches", 3))
-        chosen = choosing.choose(cases, kills, self.job.get("most", 150), wanted)
+        hollow = hollowness.Hollowness(self.judge)
+        hollow.learn(cases)
+        barred = hollow.barred(cases, choosing.telling(cases, kills, wanted))
+        chosen = choosing.choose(cases, kills, self.job.get("most", 150), wanted, barred)
         picked = [cases[index] for index, _ in chosen]
         credited = [sorted(credit, key=repr) for _, credit in chosen]
         self.judge.trim(picked, [[e[1] for e in row if _is_fault(e)] for row in credited])
         short = shrinking.Shrinker(self.judge).shrink(picked, credited)
+        hollow.mend(short)
         told = self._told(kills, found, cases)
         for old, new in zip(picked, short):  # noqa: B905 - Python 3.9 has no strict
             told[id(new)] = told.get(id(old), [])

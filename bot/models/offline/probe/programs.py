@@ -6,6 +6,10 @@ import ast
 from typing import Any
 
 
+MINED = ("mined", "varied")
+"""Origins of cases that a program of the repository's tests or documents is, or was made from."""
+
+
 class Param:
     """A parameter as the search sees it: its name, how it is passed and which texts to try for it."""
 

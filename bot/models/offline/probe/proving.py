@@ -56,6 +56,7 @@ def _answers(cases: Sequence[Case], job_path: str, job: dict[str, Any]) -> dict[
             "given": [[s.text, s.target] for s in case.given],
             "when": case.when.text,
             "statement": case.when.statement,
+            "looks": [expression for expression, _ in case.outcome.checks],
         }
         for case in cases
     ]
@@ -111,7 +112,10 @@ def answer(job: dict[str, Any], out: TextIO) -> None:
             step.bind_as(target)
         row = None
         try:
-            outcome = runner.run(Case("", given, Step(told["when"], statement=told["statement"])))
+            case = Case("", given, Step(told["when"], statement=told["statement"]))
+            outcome = runner.run(case)
+            if {*told["looks"]} - {expression for expression, _ in outcome.checks}:
+                outcome.checks += runner.states(case)
             then = outcome.then.key if outcome.then is not None else None
             row = [then, [[expression, t.key] for expression, t in outcome.checks]]
         except InvalidCaseError:

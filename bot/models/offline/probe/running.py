@@ -305,6 +305,27 @@ class Runner:
                     break
         return checks[:7]
 
+    def states(self, case: Case) -> list[tuple[str, Then]]:
+        """Run a case and return all that can be looked at afterwards of the objects that it was given."""
+        self._start(watching.STEP_LIMIT)
+        try:
+            space = self.names.space([*(step.text for step in case.given), case.when.text])
+            self.guard.arm()
+            for step in case.given:
+                exec(self.code(step.text, "exec"), space)
+            with contextlib.suppress(Exception):
+                exec(self.code(case.when.text, "exec"), space)
+            texts = [
+                view.replace("{self}", name) for name, views in self._receivers(case, space) for view in views
+            ]
+            looks = [(text, self._look(text, space)) for text in texts if text != case.when.text]
+            return [(text, then) for text, then in looks if then is not None]
+        except (Exception, *_LEFT):
+            return []
+        finally:
+            self.guard.armed = False
+            self.state.restore()
+
     def _look(self, text: str, space: dict[str, Any]) -> Then | None:
         try:
             whole = {**self.names.space([text]), **space} if self.names.sources(text) else space

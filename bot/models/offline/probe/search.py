@@ -10,7 +10,7 @@ from typing import Any
 from . import inputs, watching
 from .focus import Focus
 from .outcomes import InvalidCaseError
-from .programs import Arg, Case, Op, Param, Step
+from .programs import MINED, Arg, Case, Op, Param, Step
 from .running import Runner
 from .surface import Owner, Surface
 from .telling import is_opaque
@@ -60,7 +60,7 @@ class Search:
     def attempt(self, case: Case, keep: bool = False) -> Case | None:
         """Run a case; return it if it could be a test and shows something new, and put it in the corpus."""
         case = self.settled(case)
-        longest = _LONGEST_MINED if case.origin == "mined" else _LONGEST_CASE
+        longest = _LONGEST_MINED if case.origin in MINED else _LONGEST_CASE
         if case.key in self.seen or case.size > longest:
             return None
         self.seen.add(case.key)
@@ -309,7 +309,7 @@ class Search:
                 case = self.random.choice(self.by_op[self.random.choice(names)])
             else:
                 case = self.corpus[int(self.random.random() ** 0.7 * len(self.corpus))]
-            budget -= _MINED_WEIGHT if case.origin == "mined" else 1
+            budget -= _MINED_WEIGHT if case.origin in MINED else 1
             new = self.variant(case)
             if new is not None:
                 self.attempt(new)
@@ -424,7 +424,7 @@ class Search:
             when = self._varied_step(when)
         if self.random.random() < 0.25:
             when = self._varied_step(when)
-        new = Case(case.subject, tuple(given), when, case.origin if case.origin == "mined" else "")
+        new = Case(case.subject, tuple(given), when, "varied" if case.origin in MINED else "")
         new.unbound = case.unbound
         return new
 

@@ -10,7 +10,7 @@ from typing import Any
 from .choosing import cost_of
 from .judging import Judge, in_processes
 from .outcomes import InvalidCaseError
-from .programs import Arg, Case, Step
+from .programs import MINED, Arg, Case, Op, Step
 
 SHORT = 24
 MOST_TRIES = 160
@@ -25,6 +25,7 @@ class Shrinker:
     def __init__(self, judge: Judge) -> None:
         self.judge = judge
         self.runner = judge.runner
+        self.entries: list[Op] = []
 
     def shrink(self, cases: Sequence[Case], credited: Sequence[Sequence[Any]]) -> list[Case]:
         """Return the cases, those with several steps or long texts made shorter where they can be.
@@ -33,13 +34,15 @@ class Shrinker:
             credited: For each case what it is there for: numbers of faults, as `("fault", number)`, and features.
         """
         kept = list(cases)
+        entries = {c.when.op.form: c.when.op for c in cases if c.origin in MINED and _is_entry(c.when)}
+        self.entries = [entries[form] for form in sorted(entries)]
         todo = [i for i, case in enumerate(cases) if len(case.given) > 1 or any(map(_long, _steps(case)))]
         found = in_processes(
             todo, lambda i: self._shortest(cases[i], credited[i]), self.runner.guard, _SECONDS
         )
-        for place, rows in found:
+        for place, (entry, rows) in found:
             if rows:
-                kept[todo[place]] = self._rebuilt(cases[todo[place]], rows)
+                kept[todo[place]] = self._rebuilt(self._entered(cases[todo[place]], entry), rows)
         return kept
 
     def _rebuilt(self, case: Case, rows: Sequence[tuple[int, list[str]]]) -> Case:
@@ -54,12 +57,27 @@ class Shrinker:
         new.outcome.checks = [check for check in new.outcome.checks if check[0] in checks]
         return new
 
-    def _shortest(self, case: Case, credited: Sequence[Any]) -> list[tuple[int, list[str]]]:
-        """Return the places of the steps of the shortest case found, with the literal texts of each."""
+    def _entered(self, case: Case, entry: int) -> Case:
+        """Return the case with its text given to another entry of the package; itself for entry -1."""
+        if entry < 0:
+            return case
+        op = self.entries[entry]
+        step = Step(op.form, (Arg(op.params[0], case.when.args[0].text),), op)
+        return Case(op.subject, case.given, step, case.origin)
+
+    def _shortest(self, whole: Case, credited: Sequence[Any]) -> tuple[int, list[tuple[int, list[str]]]]:
+        """Return the entry, and the places of the steps of the shortest case found with the literal texts of each."""
+        case, entry = whole, -1
+        for other in range(len(self.entries)) if _is_entry(whole.when) else ():
+            new = self._entered(whole, other)
+            if self._shows(new, case, credited, alike=False):
+                case, entry = new, other
         places = list(range(len(case.given) + 1))
         best = case
         for place in range(len(case.given) - 1, -1, -1):
             fewer = [p for p in places if p != place]
+            if self._is_read(case.given[place], [_steps(case)[p] for p in fewer]):
+                continue  # by a function that is not called: the case holds, but a reader misses the name
             new = _with_steps(case, [_steps(case)[p] for p in fewer])
             if self._shows(new, case, credited):
                 best, places = new, fewer
@@ -74,9 +92,20 @@ class Shrinker:
                 if self._shows(new, case, credited):
                     best, progress = new, True
                     break
-        return [(p, _texts(step)) for p, step in zip(places, _steps(best))] if best is not case else []  # noqa: B905
+        rows = [(p, _texts(step)) for p, step in zip(places, _steps(best))]  # noqa: B905
+        return entry, rows if best is not whole else []
 
-    def _shows(self, new: Case, case: Case, credited: Sequence[Any]) -> bool:
+    def _is_read(self, step: Step, others: Sequence[Step]) -> bool:
+        """Whether others read the name that a step binds, and none of them binds it."""
+        texts = [other.text for other in others]
+        bound = any(other.target == step.target for other in others)
+        return (
+            bool(step.target)
+            and not bound
+            and any(step.target in self.runner.names.read_by(t) for t in texts)
+        )
+
+    def _shows(self, new: Case, case: Case, credited: Sequence[Any], *, alike: bool = True) -> bool:
         """Whether a case is a test still, costs less, and shows what the other is there for."""
         try:
             outcome = self.runner.run(new)
@@ -85,7 +114,10 @@ class Shrinker:
         then = outcome.then
         if outcome.leaves or outcome.lazy or (then is None) != (case.outcome.then is None):
             return False
-        if then is not None and (then.kind != case.outcome.then.kind or then.type != case.outcome.then.type):
+        old = case.outcome.then
+        if then is not None and (then.kind != old.kind or (alike and then.type != old.type)):
+            return False
+        if then is not None and then.kind == "holds" and not then.text and not outcome.checks:
             return False
         if then is not None and then.is_accident(new.when.text, strict=False):
             return False
@@ -113,6 +145,13 @@ class Shrinker:
             return self.runner.differs(case, case.outcome, case.steps * 8 + 3000)
         finally:
             undo()
+
+
+def _is_entry(step: Step) -> bool:
+    """Whether a step gives one text to a function."""
+    return (
+        step.op is not None and len(step.args) == 1 and step.args[0].text[:1] in "'\"" and not step.receiver
+    )
 
 
 def _steps(case: Case) -> list[Step]:
