@@ -7,8 +7,10 @@ import shutil
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
+
+import sqlalchemy as sa
 
 from bot import settings
 from bot.errors import UsageError
@@ -22,13 +24,12 @@ from bot.settings import Settings
 from bot.store import Store, database
 
 if TYPE_CHECKING:
-    from dbos import WorkflowStatus
+    from dbos import DBOSClient, WorkflowStatus
 
 OWN_LOCK_S = 15.0
 """How long the lock of this worker's name is waited for: a peer may hold it while it puts a dead one's work back."""
 POLL_S = 0.5
 ORDERS_AT_ONCE = 4
-ORDERS_IN_ALL = 64
 MOST_REPEATS = 9
 _FAILED = ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 
@@ -54,6 +55,7 @@ class Engine:
         self._lock: Lock | None = None
         self._peers: Peers | None = None
         self._office: Office | None = None
+        self._client: DBOSClient | None = None
         self._ready = threading.Event()
 
     @property
@@ -83,7 +85,8 @@ class Engine:
             if not self._operator.runs_at_once:
                 DBOS.listen_queues([])
             DBOS.launch()
-            _make_queues(self._operator)
+            self._client = _client(self.store)
+            _make_queues(self._operator, shared=not database.is_sqlite(self.store.url))
         except BaseException:
             self._lock.release()
             raise
@@ -91,24 +94,46 @@ class Engine:
         self._peers.start()
         self._ready.set()
 
-    def submit(self, wish: Wish) -> Receipt:
-        """Put a wish into its queue; when this returns, it is in the database.
+    def submit(self, wishes: Sequence[Wish]) -> list[Receipt]:
+        """Put wishes into their queues; when this returns, they are in the database, all by one transaction.
 
         A delivery that was there already is not put there again, unless what it asked for has failed.
         """
-        from dbos import DBOS
+        received = time.time()
+        receipts: list[Receipt] = []
+        with self.store.engine.begin() as connection:
+            for wish in wishes:
+                fresh = self._put(connection, wish, queues.workflow_id(wish), received)
+                receipts.append("accepted" if fresh else "duplicate")
+        return [
+            receipt if receipt == "accepted" else self._again(wish, received)
+            for wish, receipt in zip(wishes, receipts, strict=True)
+        ]
+
+    def _put(self, connection: sa.Connection, wish: Wish, identity: str, received: float) -> bool:
+        """Put a wish into its queue; return False if something of this name is there."""
         from dbos._error import DBOSWorkflowIDInUseError
 
-        received = time.time()
-        for index in range(MOST_REPEATS):
-            identity = queues.workflow_id(wish, index)
-            try:
-                DBOS.enqueue_workflow_with_options(queues.options(wish, identity), wish.as_json(), received)
-                return "accepted"
-            except DBOSWorkflowIDInUseError:
-                status = DBOS.get_workflow_status(identity)
-                if status is None or not _has_failed(status):
-                    return "duplicate"
+        assert self._client is not None
+        try:
+            self._client.enqueue_in_transaction(
+                connection, queues.options(wish, identity), wish.as_json(), received
+            )
+        except DBOSWorkflowIDInUseError:
+            return False
+        return True
+
+    def _again(self, wish: Wish, received: float) -> Receipt:
+        """Put a wish that is known into its queue once more, if what came of it has failed."""
+        from dbos import DBOS
+
+        for index in range(1, MOST_REPEATS):
+            status = DBOS.get_workflow_status(queues.workflow_id(wish, index - 1))
+            if status is None or not _has_failed(status):
+                return "duplicate"
+            with self.store.engine.begin() as connection:
+                if self._put(connection, wish, queues.workflow_id(wish, index), received):
+                    return "accepted"
         return "duplicate"
 
     def stop(self) -> None:
@@ -156,6 +181,18 @@ class Engine:
         }
 
 
+def _client(store: Store) -> DBOSClient:
+    """Return what puts workflows into the database within a transaction of ours."""
+    from dbos import DBOSClient
+    from dbos._serialization import DBOSPortableJSONSerializer
+
+    return DBOSClient(
+        system_database_engine=store.engine,
+        serializer=DBOSPortableJSONSerializer(),
+        application_name=queues.APPLICATION,
+    )
+
+
 def _has_failed(status: WorkflowStatus) -> bool:
     """Return whether a workflow ended without doing what it was for, so that asking again makes sense."""
     output = status.output if isinstance(status.output, dict) else {}
@@ -178,8 +215,13 @@ def _register(office: Office) -> None:
     DBOS.workflow(name=queues.ORDER_WORKFLOW)(obey)
 
 
-def _make_queues(operator: Settings) -> None:
-    """Make the queues. Their limits lie in the database and hold for all workers: who starts last sets them."""
+def _make_queues(operator: Settings, *, shared: bool) -> None:
+    """Make the queues. Their limits lie in the database and hold for all workers: who starts last sets them.
+
+    Args:
+        shared: Workers on several machines may share the database. Where they cannot, a limit for all of them would
+            only make DBOS look through the repositories one by one.
+    """
     from dbos import DBOS
 
     at_once = max(operator.runs_at_once, 1)
@@ -189,7 +231,7 @@ def _make_queues(operator: Settings) -> None:
     DBOS.register_queue(
         queues.REVIEWS,
         worker_concurrency=at_once,
-        global_concurrency=max(operator.runs_in_all, at_once),
+        global_concurrency=max(operator.runs_in_all, at_once) if shared else None,
         partition_concurrency=1,
         polling_interval_sec=POLL_S,
         on_conflict=policy,
@@ -197,8 +239,6 @@ def _make_queues(operator: Settings) -> None:
     DBOS.register_queue(
         queues.ORDERS,
         worker_concurrency=ORDERS_AT_ONCE,
-        global_concurrency=ORDERS_IN_ALL,
-        partition_concurrency=ORDERS_AT_ONCE,
         polling_interval_sec=POLL_S,
         on_conflict=policy,
     )

@@ -39,14 +39,20 @@ def workflow_id(wish: Wish, index: int = 0) -> str:
 
 def options(wish: Wish, identity: str) -> EnqueueOptions:
     """Return where and as what a wish is put down."""
-    review = wish.kind == "review"
-    return {
-        "workflow_name": REVIEW_WORKFLOW if review else ORDER_WORKFLOW,
-        "queue_name": REVIEWS if review else ORDERS,
-        "queue_partition_key": wish.repository or str(wish.installation),
+    found: EnqueueOptions = {
+        "workflow_name": ORDER_WORKFLOW,
+        "queue_name": ORDERS,
         "workflow_id": identity,
         "workflow_id_reuse_policy": "reject",
         "app_version": VERSION,
+    }
+    if wish.kind != "review":
+        return found
+    return {
+        **found,
+        "workflow_name": REVIEW_WORKFLOW,
+        "queue_name": REVIEWS,
+        "queue_partition_key": wish.repository,
     }
 
 

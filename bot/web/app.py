@@ -47,7 +47,7 @@ def make(station: Station, directory: Path, address: str) -> Starlette:
         await run_in_threadpool(station.start)
         operator.new_code()
         yield
-        await run_in_threadpool(webhook.close)
+        await webhook.close()
         await run_in_threadpool(station.stop)
 
     return Starlette(

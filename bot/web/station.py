@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import structlog
 
@@ -70,10 +70,10 @@ class Station:
         self.bot_login = f"{credentials.slug}[bot]"
         self.start()
 
-    def submit(self, wish: Wish) -> Receipt:
-        """Put a wish into the database."""
+    def submit(self, wishes: Sequence[Wish]) -> list[Receipt]:
+        """Put wishes into the database."""
         assert self._engine is not None
-        return self._engine.submit(wish)
+        return self._engine.submit(wishes)
 
     def stop(self) -> None:
         """Work no more; what is under way is continued by the next process."""

@@ -7,7 +7,6 @@ import hmac
 import json
 import re
 import time
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import structlog
@@ -16,6 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from bot.github.events import interpret
+from bot.web.intake import Intake
 from bot.web.metrics import Metrics
 from bot.web.station import Station
 
@@ -29,12 +29,12 @@ _EVENT = re.compile(r"[a-z_]{1,64}")
 
 
 class Webhook:
-    """The endpoint. Deliveries are stored one after the other by one thread, as SQLite would have it anyway."""
+    """The endpoint."""
 
     def __init__(self, station: Station, metrics: Metrics) -> None:
         self._station = station
         self._metrics = metrics
-        self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="testforge-intake")
+        self._intake = Intake(station.submit)
 
     async def __call__(self, request: Request) -> Response:
         """Answer a delivery: 202 once what it asks for is in the database, or if it asks for nothing."""
@@ -43,9 +43,9 @@ class Webhook:
         self._metrics.delivery(outcome, time.perf_counter() - began)
         return response
 
-    def close(self) -> None:
-        """Wait for the delivery that is being stored."""
-        self._writer.shutdown(wait=True)
+    async def close(self) -> None:
+        """Wait for what is being stored."""
+        await self._intake.close()
 
     async def _answer(self, request: Request) -> tuple[str, Response]:
         secret = self._station.webhook_secret
@@ -80,9 +80,8 @@ class Webhook:
             return "ignored", _said(202, "Nothing to do.")
         if not self._station.is_ready:
             return "refused", _said(503, "The server is starting or stopping. Deliver this again.")
-        loop = asyncio.get_running_loop()
         try:
-            receipt = await loop.run_in_executor(self._writer, self._station.submit, wish)
+            receipt = await self._intake.put(wish)
         except Exception:
             log.exception("a delivery could not be stored", repository=wish.repository, pull=wish.number)
             return "failed", _said(500, "It could not be stored. Deliver this again.")
