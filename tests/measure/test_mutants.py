@@ -253,3 +253,21 @@ def test_ids_are_unique_and_survive_a_restriction_to_lines() -> None:
     assert len(ids) == len(set(ids))
     some = generate("m.py", ODDITIES, lines=frozenset({20}))
     assert set(everything(some)) <= set(everything(found))
+
+
+def test_a_function_compiled_alone_has_the_code_that_it_has_in_its_module() -> None:
+    from bot.sandbox.guest.sameness import same_code
+    from bot.sandbox.guest.units import Module
+
+    source = (
+        "import os.path as places, sys\nif sys:\n    from math import floor\n\n\n"
+        "def f(x):\n    import json\n    return places.join(x, floor.y(1), sys.exit(2), json.dumps(3), x.z(4))\n"
+    )
+    whole = compile(source, "m", "exec", dont_inherit=True)
+    module = Module(source)
+    alone = module.compiled(module.unit(8, 8))
+    # From Python 3.11 on, calls of what an imported name holds are compiled differently.
+    ours, theirs = (
+        next(each for each in code.co_consts if hasattr(each, "co_code")) for code in (alone, whole)
+    )
+    assert same_code(ours, theirs)
