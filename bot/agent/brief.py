@@ -5,6 +5,7 @@ The blocks printed here are a format: models of every kind read them, and the bu
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 from collections.abc import Iterable
@@ -14,6 +15,7 @@ from bot.agent.syntax import statements
 from bot.domain import Target, ranges
 
 EXAMPLE_LINES = 300
+DIFF_LINES = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,9 @@ def target_block(brief: Brief) -> str:
     if brief.examples:
         shown = "\n".join(fenced(_excerpt(text), path) for path, text in brief.examples)
         blocks.append(f"Nearest existing tests, as an example of style:\n{shown}")
+    change = _change(target)
+    if change:
+        blocks.append(f"What was changed in it:\n{fenced(change, language='diff')}")
     return f"{blocks[0]}\n\n" + "\n".join(blocks[1:])
 
 
@@ -77,6 +82,17 @@ def line_list(lines: Iterable[int], mark: frozenset[int] = frozenset()) -> str:
         (f"{first}" if first == last else f"{first}-{last}") + star for first, last, star in sorted(spans)
     ]
     return ", ".join(texts) or "none"
+
+
+def _change(target: Target) -> str:
+    """Return the change as a diff, its end left out where it is very long; empty where all of the file is new."""
+    if target.whole_file or target.base_source is None:
+        return ""
+    before, after = target.base_source.splitlines(), target.source.splitlines()
+    _, _, *lines = list(difflib.unified_diff(before, after, lineterm="")) or ["", ""]
+    if len(lines) > DIFF_LINES:
+        lines = [*lines[:DIFF_LINES], f"... {len(lines) - DIFF_LINES} more lines"]
+    return "\n".join(lines)
 
 
 def _functions(target: Target) -> str:

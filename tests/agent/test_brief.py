@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -112,3 +113,24 @@ def test_a_long_example_is_shown_up_to_a_whole_statement() -> None:
     assert len(shown.split("\n")) <= EXAMPLE_LINES + 1
     assert len(ast.parse(shown).body) == 75
     assert re.search(r"^# \(\d+ more lines\)$", shown, re.M)
+
+
+def test_what_was_changed_is_shown_as_a_diff() -> None:
+    old, new = "a = 1\nb = 2\nc = 3\n", "a = 1\nb = 20\nc = 3\n"
+    target = Target("m.py", "m", new, frozenset({2}), base_source=old)
+    block = target_block(Brief(target, "test_m.py", "3.11"))
+    assert block.endswith(
+        "What was changed in it:\n```diff\n@@ -1,3 +1,3 @@\n a = 1\n-b = 2\n+b = 20\n c = 3\n```"
+    )
+
+
+@pytest.mark.parametrize("base", [None, "a = 1\n"])
+def test_without_a_change_of_lines_there_is_no_diff(base: str | None) -> None:
+    target = Target("m.py", "m", "a = 1\n", frozenset({1}), base_source=base)
+    assert "What was changed" not in target_block(Brief(target, "test_m.py", "3.11"))
+
+
+def test_a_very_long_diff_ends_early() -> None:
+    new = "".join(f"a{number} = 1\n" for number in range(1_000))
+    target = Target("m.py", "m", new, frozenset(range(1, 1_001)), base_source="")
+    assert "... 701 more lines" in target_block(Brief(target, "test_m.py", "3.11"))
