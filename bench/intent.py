@@ -146,11 +146,11 @@ def _ideal(pool: Pool, state: State, answer, truth) -> int | None:  # type: igno
 
 
 def pool_of(case: Case, firsts: Sequence[int], mutants: bool) -> tuple[Pool, list[int]]:
-    """Return the pool of a case's assertions, with those made of observed values or not, and the model's own, repeated."""
+    """Return the pool of a case's assertions, with those made of observed values or not, and the model's own among them."""
     order = list(dict.fromkeys(firsts))
     small = case.table.only(order)
     votes = [firsts.count(number) for number in order]
-    own = [order.index(number) for number in firsts]
+    own = list(range(len(order)))
     whole = small.with_observed(programs=len(case.weights)) if mutants else small
     return Pool(whole, case.weights, (*votes, *[0] * (len(whole.assertions) - len(votes)))), own
 

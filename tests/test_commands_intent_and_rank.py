@@ -158,3 +158,30 @@ def test_what_cannot_be_asked_about_is_told(repo: Path, named: str, sentence: st
     done = run("intent", named, "--sandbox", "process", cwd=repo)
     assert done.returncode == 2
     assert sentence in done.stderr
+
+
+# ---------------------------------------------------------------- distil
+
+
+@pytest.mark.slow
+def test_a_repository_becomes_examples_with_provenance_and_reasons_for_the_rest(repo: Path) -> None:
+    (repo / "clips.py").write_text(
+        CLIP + "\n\ndef _own(x):\n    return x\n\n\nasync def later(x):\n    return x\n"
+    )
+    (repo / "LICENSE").write_text(
+        "Permission is hereby granted, free of charge, to any person obtaining a copy"
+    )
+    done = run("distil", ".", "--out", "a.jsonl", "--refused", "b.jsonl", "--sandbox", "process", cwd=repo)
+    assert done.returncode == 0, done.stderr
+    (example,) = (json.loads(line) for line in (repo / "a.jsonl").read_text().splitlines())
+    assert example["input"] == CLIP
+    assert "from clips import clip" in example["output"]
+    assert example["provenance"]["licence"] == "MIT"
+    assert example["evidence"]["caught"] > 0
+    refused = [json.loads(line) for line in (repo / "b.jsonl").read_text().splitlines()]
+    assert {row["function"]: row["reason"] for row in refused} == {"_own": "is private", "later": "is async"}
+
+
+def test_a_place_without_python_is_told(tmp_path: Path) -> None:
+    done = run("distil", ".", "--out", "a.jsonl", cwd=tmp_path)
+    assert (done.returncode, "There is no Python source file" in done.stderr) == (2, True)

@@ -102,6 +102,14 @@ def find_root(path: Path) -> Path:
     return Path(os.fsdecode(top.removesuffix(b"\n")))
 
 
+def head_of(root: Path) -> str | None:
+    """Return the id of the commit that a directory's working tree is based on; None without git or without a commit."""
+    try:
+        return git(root, "rev-parse", "--verify", "--quiet", "HEAD").decode().strip() or None
+    except (GitFailedError, RepositoryError):
+        return None
+
+
 def project_of(file: Path) -> Path:
     """Return the directory that a source file belongs to: its git working tree, or, without git, its project's.
 

@@ -65,15 +65,12 @@ def ranked(
 
 
 def sides(pool: Pool, alive: Collection[int], assertion: int) -> tuple[int, int]:
-    """Return the weight of the candidates that pass an assertion, and of those that fail it."""
-    passing = failing = 0
-    for candidate in alive:
-        match pool.table.outcomes[candidate][assertion]:
-            case "P":
-                passing += pool.weights[candidate]
-            case "F":
-                failing += pool.weights[candidate]
-    return passing, failing
+    """Return how many candidates pass an assertion, and how many fail it.
+
+    Each counts once, however many samples gave it: a common mistake is no reason to ask about it later.
+    """
+    letters = [pool.table.outcomes[candidate][assertion] for candidate in alive]
+    return letters.count("P"), letters.count("F")
 
 
 def prune(table: Table, alive: Sequence[int], assertion: int, answer: str) -> list[int]:

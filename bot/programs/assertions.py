@@ -28,6 +28,11 @@ class Assertion:
     call: str
     predicate: str
 
+    @classmethod
+    def of_value(cls, call: str, value: str) -> Assertion:
+        """Return the assertion that a call gives a value, as a person would write it."""
+        return cls(call, f"{VALUE} {'is' if value == 'None' else '=='} {value}")
+
     @property
     def expected(self) -> str | None:
         """The expression that the value should equal; None if the predicate is no plain equality."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bot.errors import UsageError
@@ -116,11 +117,12 @@ def unsuitable(subject: Subject) -> str:
     if isinstance(node, ast.AsyncFunctionDef):
         return "is async"
     inside = [one for statement in node.body for one in ast.walk(statement)]
-    if any(isinstance(one, ast.Yield | ast.YieldFrom) for one in inside):
+    own = list(_without_inner_functions(node))
+    if any(isinstance(one, ast.Yield | ast.YieldFrom) for one in own):
         return "is a generator"
     if not (node.args.args or node.args.posonlyargs or node.args.vararg or node.args.kwonlyargs):
         return "takes no arguments, so that there is only one thing to ask"
-    if not any(isinstance(one, ast.Return) and one.value is not None for one in inside):
+    if not any(isinstance(one, ast.Return) and one.value is not None for one in own):
         return "returns nothing"
     if any(isinstance(one, ast.Global | ast.Nonlocal) for one in inside):
         return "changes global variables"
@@ -131,6 +133,14 @@ def unsuitable(subject: Subject) -> str:
         if isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id in _DOING:
             return f"calls {one.func.id}, so that it does more than return a value"
     return ""
+
+
+def _without_inner_functions(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a function that are its own, not those of functions inside it."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            yield child
+            yield from _without_inner_functions(child)
 
 
 def _dotted(node: ast.AST) -> str:

@@ -76,7 +76,7 @@ class Table:
             )
             for text in values:
                 if text is not None and (call, text) not in known:
-                    added[Assertion(call, f"_ == {text}")] = position
+                    added[Assertion.of_value(call, text)] = position
         outcomes = tuple(
             mine + "".join(_outcome(row[position], one) for one, position in added.items())
             for mine, row in zip(self.outcomes, self.cells, strict=True)
@@ -136,7 +136,7 @@ def _outcome(cell: Cell, assertion: Assertion) -> str:
         return "X"
     if cell.kind != "value":
         return "E"
-    expected = assertion.predicate.removeprefix("_ == ")
+    expected = assertion.predicate.removeprefix("_ == ").removeprefix("_ is ")
     if cell.text == expected:
         return "P"
     mine, other = _value(cell.text), _value(expected)

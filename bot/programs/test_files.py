@@ -44,7 +44,11 @@ def as_test(subject: Subject, module: str, approved: Sequence[Assertion]) -> str
 def _row(assertion: Assertion) -> tuple[str, ...] | None:
     """Return the arguments of a call and its value; None if it is no plain equality over positional arguments."""
     call = ast.parse(assertion.call, mode="eval").body
-    if assertion.expected is None or " is " in assertion.predicate or not isinstance(call, ast.Call):
+    if (
+        assertion.expected is None
+        or assertion.predicate.startswith("_ is ")
+        or not isinstance(call, ast.Call)
+    ):
         return None
     if call.keywords or any(isinstance(one, ast.Starred) for one in call.args):
         return None

@@ -79,6 +79,7 @@ def test_a_file_that_does_not_parse_is_told():
         ("def f(x): yield x", "is a generator"),
         ("def f(): return 1", "takes no arguments, so that there is only one thing to ask"),
         ("def f(x): x.append(1)", "returns nothing"),
+        ("def f(x):\n    def g(y):\n        return y\n    x.append(g)", "returns nothing"),
         ("def f(x):\n    global y\n    y = x\n    return y", "changes global variables"),
         (
             "import random\ndef f(x): return random.random() + x",
