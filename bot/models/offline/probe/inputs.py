@@ -256,6 +256,12 @@ class Inputs:
             pool.append(param.default or "")
         param.pool = unique(pool)
         wrong = [t for t in ANY if kind_of(t) not in {kind_of(p) for p in param.pool}]
+        if "str" in kinds and not any(kind_of(text) == "bytes" for text in param.pool):
+            wrong = [
+                *wrong[:1],
+                "b" + next((t for t in param.pool if t.isascii() and kind_of(t) == "str"), "'abc'"),
+                *wrong[1:],
+            ]
         param.spare = unique([*param.spare, *wrong])
         if param.star == "*":
             param.pool = unique([*param.pool, *ANY[:8]])
@@ -278,7 +284,7 @@ class Inputs:
         for name in [n for n in names if n.isidentifier()]:
             values = self._by_name(Param(name, None, True)) or ["1", "2", "'a'", "None"]
             texts += [f"{name}={value}" for value in values[:5]]
-        return [*param.pool, *texts, "unknown=1"]
+        return [*param.pool, *texts[:2], "unknown=1", *texts[2:]]
 
     def _of_class_named(self, param: Param) -> list[str]:
         """Return the marker of a class of the module that a parameter is named after: `cache` for `Cache`."""

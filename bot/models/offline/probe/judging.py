@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FunctionType
 from typing import Any
 
-from . import faults, guard, watching
+from . import constants, faults, guard, watching
 from .faults import Fault
 from .loading import Woven
 from .programs import Case
@@ -35,6 +35,7 @@ class Judge:
         self.faults = found
         self.text = faults.Text(woven.source)
         self.flags = faults.flags_of(woven.tree)
+        self.constants = constants.Constants(woven.tree)
         self.slow: set[int] = set()
         self.functions: dict[tuple[Any, ...], list[FunctionType]] = {}
         self.light_codes: dict[tuple[Any, ...], CodeType] = {}
@@ -59,6 +60,8 @@ class Judge:
         early = self.at_import(fault)
         reaching = self.reaching.get(fault.reached, [])
         if early:
+            read = [index for line in sorted(self.readers(fault)) for index in self.reaching.get(line, ())]
+            reaching = list(dict.fromkeys([*sorted(read), *reaching]))
             near = set(reaching)
             reaching = [*reaching, *(i for i in range(len(cases)) if i not in near)]
         most = CASES_AT_IMPORT if early else CASES_PER_FAULT
@@ -130,6 +133,10 @@ class Judge:
             if undo is not None:
                 return undo
         return self._execute_anew(fault)
+
+    def readers(self, fault: Fault) -> frozenset[int]:
+        """Return the lines within functions that read the constant that a fault at import spoils."""
+        return self.constants.readers(fault.line) if fault.scope is None else frozenset()
 
     def at_import(self, fault: Fault) -> bool:
         """Whether a fault can show while the module is imported: any case may then show it."""

@@ -182,7 +182,6 @@ class Exploration:
             key=lambda case: (choosing.cost_of(case), case.key),
         )
         kills = judge.kills(found, cases)
-        later = [fault for fault in found if not judge.at_import(fault)]
         chase = pursuit.Pursuit(self.search, self.runner, judge, self.job["seed"])
         for _ in range(self.job.get("rounds", 2)):
             alive = [fault for fault in found if not kills.get(fault.number)]
@@ -191,6 +190,7 @@ class Exploration:
             new = self.search.corpus[start:]
             if not new:
                 break
+            later = [f for f in found if not judge.at_import(f) or not kills.get(f.number)]
             more = judge.kills(later, new)
             for number, killers in more.items():
                 kills.setdefault(number, []).extend(len(cases) + index for index in killers)

@@ -58,6 +58,10 @@ class Pursuit:
             if fault.scope is None and any(fault.reached in case.lines for case in self.search.corpus):
                 early.remove(fault)  # a default value: whoever calls the function may show it
                 groups.setdefault(f"line {fault.reached}", []).append(fault)
+            elif self.judge.readers(fault):
+                early.remove(fault)  # a constant: whoever runs a line that reads it may show it
+                readers = ", ".join(map(str, sorted(self.judge.readers(fault))))
+                groups.setdefault(f"readers {readers}", []).append(fault)
         units = sorted(groups.items(), key=lambda unit: (-len(unit[1]), unit[0]))
         units += [("", early[start::4]) for start in range(4) if early[start::4]]
         found = 0
@@ -84,7 +88,7 @@ class Pursuit:
         search.reseed(f"{self.seed} {name}")
         alive = list(faults)
         self.overdue = 0
-        lines = {fault.reached for fault in faults}
+        lines = frozenset().union(*map(self._lines, faults))
         seeds = [case for case in search.corpus if not name or lines & case.lines]
         seeds.sort(key=lambda case: (case.size, case.key))
         seeds = seeds[:120]
@@ -104,6 +108,10 @@ class Pursuit:
             self._learn(faults[0])
         return rows
 
+    def _lines(self, fault: Fault) -> frozenset[int]:
+        """Return the lines of which one has to be run for a fault to show."""
+        return self.judge.readers(fault) or frozenset([fault.reached])
+
     def _learn(self, fault: Fault) -> None:
         """Take what this function's comparisons were seen to compare as hints for new inputs."""
         scope = fault.scope
@@ -115,7 +123,8 @@ class Pursuit:
             if not scope.node.lineno <= number // 1000 <= scope.node.end_lineno:
                 continue
             for pair in pairs:
-                for value in pair:
+                numbers = [abs(pair[0] - pair[1])] if {*map(type, pair)} <= {int, float} else []
+                for value in [*pair, *numbers]:
                     near = [value, value + 1, value - 1] if type(value) is int else [value]
                     for one in near:
                         if type(one) in (int, float, str) and len(repr(one)) <= 40:
@@ -127,10 +136,9 @@ class Pursuit:
         search = self.search
         by_line: dict[int, list[Case]] = {}
         for fault in alive:
-            if fault.reached not in by_line:
-                early = self.judge.at_import(fault)
-                near = [c for c in seeds if fault.reached in c.lines]
-                by_line[fault.reached] = near or (seeds if early else [])
+            early = self.judge.at_import(fault) and not self.judge.readers(fault)
+            for line in self._lines(fault) - by_line.keys():
+                by_line[line] = [c for c in seeds if line in c.lines] or (seeds if early else [])
         wanted = [line for line in sorted(by_line) if by_line[line]]
         fresh: list[Case] = []
         for turn in range(tries):
@@ -182,7 +190,8 @@ class Pursuit:
         for fault in alive:
             if self.overdue >= MOST_OVERDUE:
                 break
-            early = self.judge.at_import(fault)
+            lines = self._lines(fault)
+            early = self.judge.at_import(fault) and not self.judge.readers(fault)
             undo = self.judge.put_in(fault)
             if undo is None:
                 continue
@@ -190,7 +199,7 @@ class Pursuit:
                 self.runner.overdue = False
                 tried = 0
                 for index, case in enumerate(fresh):
-                    if not early and fault.reached not in case.lines:
+                    if not (early or lines & case.lines):
                         continue
                     tried += 1
                     if self.runner.differs(case, case.outcome, case.steps * 8 + 3000):
@@ -213,7 +222,7 @@ class Pursuit:
                 return places.get(id(thing)) if isinstance(thing, (Op, Param)) else None
 
         buffer = io.BytesIO()
-        Packer(buffer, protocol=4).dump((case.subject, case.given, case.when, case.unbound))
+        Packer(buffer, protocol=4).dump((case.subject, case.given, case.when, case.unbound, case.origin))
         return base64.b64encode(buffer.getvalue()).decode()
 
     def _unpack(self, text: str) -> Case:
@@ -223,7 +232,7 @@ class Pursuit:
             def persistent_load(self, place: Any) -> Any:
                 return things[place]
 
-        subject, given, when, unbound = Unpacker(io.BytesIO(base64.b64decode(text))).load()
-        case = Case(subject, given, when)
+        subject, given, when, unbound, origin = Unpacker(io.BytesIO(base64.b64decode(text))).load()
+        case = Case(subject, given, when, origin)
         case.unbound = unbound
         return case

@@ -28,6 +28,7 @@ _LEFT = (
     KeyboardInterrupt,
     GeneratorExit,
 )
+_REFUSAL = re.compile(r"'\S+' not supported between|unsupported operand type\(s\) for ")
 _SMALL = (int, str, bytes, float, bool, type(None), tuple)
 _LAZY = (GeneratorType, map, filter, zip, enumerate, reversed)
 
@@ -182,9 +183,24 @@ class Runner:
             raise
         except Exception as error:
             then = self.tell_error(error)
+            if self._is_refused(case, error):
+                then.deliberate, then.message = True, str(error)
             if telling.is_opaque(then.message, text):
                 then.message = ""
             return then
+
+    def _is_refused(self, case: Case, error: Exception) -> bool:
+        """Whether an operator of the module returned NotImplemented, so that Python refuses the operands."""
+        op = case.when.op
+        if (
+            not isinstance(error, TypeError)
+            or op is None
+            or op.node is None
+            or not op.form.startswith("{self} ")
+        ):
+            return False
+        told = _REFUSAL.match(str(error)) is not None
+        return told and any(op.first <= line <= op.last for line in self.record.hits)
 
     def tell_error(self, error: Exception) -> Then:
         """Tell an exception: type, message where it is stable, and whether the module raises it on purpose."""

@@ -495,14 +495,19 @@ class Search:
 
 
 def _varied(found: dict[str, tuple[int, frozenset[Any]]], most: int) -> list[str]:
-    """Return the first texts, the likeliest, and then those that show something that the ones before do not."""
-    chosen: list[str] = []
-    seen: set[Any] = set()
-    for text in found:
-        features = found[text][1]
-        if not features <= seen or len(chosen) < 7:
-            chosen.append(text)
-            seen |= features
-        if len(chosen) >= most:
+    """Return the first texts, the likeliest, then those that show most that the ones before do not, then other ways."""
+    chosen = list(found)[:4]
+    seen: set[Any] = set().union(*(found[text][1] for text in chosen))
+    while len(chosen) < most:
+        gains = {text: len(features - seen) for text, (_, features) in found.items() if text not in chosen}
+        best = max(gains, key=lambda text: (gains[text], -len(text)), default="")
+        if not best or not gains[best]:
             break
+        chosen.append(best)
+        seen |= found[best][1]
+    ways = {found[text][1] for text in chosen}
+    for text, (_, features) in found.items():
+        if len(chosen) < most and text not in chosen and (features not in ways or len(chosen) < 7):
+            chosen.append(text)
+            ways.add(features)
     return chosen
