@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from .programs import Case
@@ -36,6 +37,11 @@ def is_private(case: Case) -> bool:
     return any(text.startswith("_") or "._" in text for text in case.key)
 
 
+def _echoes(told: str, text: str) -> bool:
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(told, text)))  # noqa: B905
+    return same > max(2, len(text) // 2)
+
+
 def cost_of(case: Case) -> float:
     """Return how much a case asks of its reader; exceptions nobody meant, and odd texts, cost more."""
     outcome = case.outcome
@@ -56,8 +62,8 @@ def cost_of(case: Case) -> float:
         cost += 15
     if is_private(case):
         cost += 120
-    if then is not None and case.when.args and then.text == case.when.args[0].text:
-        cost += 20  # what comes out as it went in shows little
+    if then is not None and case.when.args and _echoes(then.text, case.when.args[0].text):
+        cost += 20  # what comes out nearly as it went in shows little
     if case.origin in ("example", "mined"):
         cost *= 0.6
     return cost

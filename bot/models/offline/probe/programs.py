@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-
 MINED = ("mined", "varied")
 """Origins of cases that a program of the repository's tests or documents is, or was made from."""
 

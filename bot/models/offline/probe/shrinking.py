@@ -34,7 +34,8 @@ class Shrinker:
             credited: For each case what it is there for: numbers of faults, as `("fault", number)`, and features.
         """
         kept = list(cases)
-        entries = {c.when.op.form: c.when.op for c in cases if c.origin in MINED and _is_entry(c.when)}
+        ops = [case.when.op for case in cases if case.origin in MINED and _is_entry(case.when)]
+        entries = {op.form: op for op in ops if op is not None}
         self.entries = [entries[form] for form in sorted(entries)]
         todo = [i for i, case in enumerate(cases) if len(case.given) > 1 or any(map(_long, _steps(case)))]
         found = in_processes(
@@ -42,12 +43,12 @@ class Shrinker:
         )
         for place, (entry, rows) in found:
             if rows:
-                kept[todo[place]] = self._rebuilt(self._entered(cases[todo[place]], entry), rows)
+                case = cases[todo[place]]
+                kept[todo[place]] = self._rebuilt(case, _steps(self._entered(case, entry)), rows)
         return kept
 
-    def _rebuilt(self, case: Case, rows: Sequence[tuple[int, list[str]]]) -> Case:
-        """Return the case with these of its steps and their texts; the case itself if that does not run."""
-        steps = _steps(case)
+    def _rebuilt(self, case: Case, steps: Sequence[Step], rows: Sequence[tuple[int, list[str]]]) -> Case:
+        """Return the case with these of the steps and their texts; the case itself if that does not run."""
         new = _with_steps(case, [_filled(steps[place], texts) for place, texts in rows])
         try:
             new.outcome = self.runner.run(new)
@@ -159,7 +160,9 @@ def _steps(case: Case) -> list[Step]:
 
 
 def _with_steps(case: Case, steps: Sequence[Step]) -> Case:
-    new = Case(case.subject, tuple(steps[:-1]), steps[-1], case.origin)
+    last = steps[-1]
+    subject = last.op.subject if case.origin in MINED and last.op is not None else case.subject
+    new = Case(subject, tuple(steps[:-1]), last, case.origin)
     new.unbound = case.unbound
     return new
 
