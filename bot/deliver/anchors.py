@@ -11,6 +11,7 @@ from pathlib import Path
 from bot.changes.repository import Repository, git
 from bot.errors import RepositoryError
 
+_COUNTS = re.compile(rb"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
 _MOST_LINES = 3000  # of one file's diff; GitHub leaves larger ones out
 _MOST_FILES = 3000
 # Files beyond so many bytes count as binary: their diff would be left out anyway, and could fill the memory.
@@ -80,27 +81,21 @@ def _read(diff: bytes) -> dict[str, tuple[range, ...]]:
 def _read_file(part: bytes) -> tuple[str, tuple[range, ...], int]:
     """Return the path at head, the hunks' lines at head, and the number of lines of one file's diff."""
     lines = part.split(b"\n")
-    path, hunks = "", []
-    left_old = left_new = 0
+    path, hunks, left = "", [], 0
     for line in lines:
-        if left_old <= 0 and left_new <= 0:
-            if line.startswith(b"+++ "):
-                path = _path(line[4:])
-            match = _COUNTS.match(line)
-            if match:
-                left_old = int(match[1]) if match[1] is not None else 1
-                first = int(match[2])
-                left_new = int(match[3]) if match[3] is not None else 1
-                if left_new:
-                    hunks.append(range(first, first + left_new))
+        if left > 0:
+            # Inside a hunk a line may look like a header; counting tells that it is none.
+            left -= line[:1] in (b" ", b"+")
             continue
-        # Inside a hunk a line may look like a header; counting tells that it is none.
-        left_old -= line[:1] in (b" ", b"-")
-        left_new -= line[:1] in (b" ", b"+")
+        if line.startswith(b"+++ "):
+            path = _path(line[4:])
+        match = _COUNTS.match(line)
+        if match:
+            first = int(match[1])
+            left = int(match[2]) if match[2] is not None else 1
+            if left:
+                hunks.append(range(first, first + left))
     return path, tuple(hunks), len(lines)
-
-
-_COUNTS = re.compile(rb"^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
 def _path(written: bytes) -> str:

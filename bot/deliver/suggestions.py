@@ -136,9 +136,8 @@ def _anchored(path: str, edits: Sequence[_Region], total: int, anchors: Anchors)
             return None
         if found:
             joined = found[-1].and_to(region)
-            touching = region.old < found[-1].old_end
             near = region.old - found[-1].old_end <= _NEAR
-            if touching or (near and anchors.at(path, joined.old + 1, joined.old_end)):
+            if near and anchors.at(path, joined.old + 1, joined.old_end):
                 found[-1] = joined
                 continue
         found.append(region)
