@@ -20,6 +20,7 @@ _OPERATORS = {
     ast.NotEq: "inequality",
 }
 _WRAPPERS = {"str": "str", "repr": "repr", "hash": "hash", "len": "length", "bool": "truth"}
+_FIGURES = frozenset(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"])
 _REJECTING = ("ValueError", "TypeError", "AttributeError", "AssertionError")
 
 
@@ -102,6 +103,9 @@ def _raising(
         special = words.notable(texts[blamed], blamed) if alike else ""
         yield from ([f"{short}_rejects_{special}"] if special else [])
         yield f"{short}_rejects_invalid_{blamed}"
+    said = words.text_words(message, most=6)
+    if said and guilty and any(_is_numeric(phrase) for phrase in guilty):
+        yield f"{base}_raises_{said}"
     nouns = [words.noun_for(name, "") for name, _ in _arguments(table)][:1] or ["input"]
     if rejecting and inputs:
         yield from (f"{base}_rejects_{phrase}" for phrase in guilty)
@@ -114,8 +118,13 @@ def _raising(
     yield from (f"{base}_{raises}_{state}" for state in states)
     yield from (f"{base}_{raises}_for_{phrase}_{state}" for phrase in inputs for state in states)
     yield from (f"{base}_{raises}_for_{a}_and_{b}" for a in inputs for b in inputs if a != b)
-    said = words.text_words(message, most=6)
     yield from ([f"{base}_raises_{said}"] if said else [])
+
+
+def _is_numeric(phrase: str) -> bool:
+    """Whether a phrase is mostly figures, which say less than the message does."""
+    parts = phrase.split("_")
+    return sum(part in _FIGURES or any(map(str.isdigit, part)) for part in parts) * 2 > len(parts)
 
 
 def _blamed(message: str, parameters: Sequence[str]) -> str:

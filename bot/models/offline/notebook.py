@@ -38,6 +38,8 @@ class Notebook:
         current: The suite's text as it stands.
         written: That suite with its scenarios, if it is this model's.
         explorations: Commands run in the sandbox so far, and how many scenarios the last one showed for the first time.
+        observed: How many rows they printed.
+        last_words: How the last of them ended, if it showed nothing.
         problem: Why the module cannot be imported.
         refusal: The last write or command, if it could not be done.
         measures: (covered lines, missing branches, killed mutants) each time they were looked at.
@@ -55,6 +57,8 @@ class Notebook:
     written: Written = field(default_factory=lambda: Written(""))
     explorations: int = 0
     fresh: int = 0
+    observed: int = 0
+    last_words: str = ""
     problem: str = ""
     refusal: Step | None = None
     results: Results | None = None
@@ -97,8 +101,11 @@ class Notebook:
             self.repairs = 0
             self.problem = reading.import_problem(output)
             before = len(self.scenarios)
-            self._add(explore.read(output))
+            found = explore.read(output)
+            self._add(found)
+            self.observed += len(found)
             self.fresh = len(self.scenarios) - before
+            self.last_words = "" if found else reading.last_words(output)
         elif step.name == "write_file":
             self.written = self.compose()
             self.current = str(step.arguments.get("content", ""))

@@ -262,6 +262,14 @@ def exit_code(output: str) -> int | None:
     return int(found[1]) if found else None
 
 
+def last_words(output: str) -> str:
+    """Return how a command ended and what it printed last, in one line; empty for one that ended well in silence."""
+    first, _, rest = output.partition("\n")
+    lines = [line.strip() for line in rest.splitlines() if line.strip() and not line.startswith("--- ")]
+    told = [first.strip(), *([lines[-1][:200]] if lines else [])]
+    return "" if exit_code(output) == 0 and not lines else ": ".join(told)
+
+
 def import_problem(output: str) -> str:
     """Read why a module could not be imported from a command's traceback; empty if that is not what happened."""
     if exit_code(output) in (0, None):

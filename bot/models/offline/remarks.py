@@ -64,6 +64,9 @@ def finished(book: Notebook) -> str:
         parts.append(f"{book.survivors.killed} of {book.survivors.judged} mutants are killed")
     if book.contradicted:
         parts.append(f"{_count(len(book.contradicted), 'documented example')} disagree with the code")
+    if book.explorations and not book.observed:
+        why = f" ({book.last_words})" if book.last_words else ""
+        parts.append(f"trying inputs showed nothing that could be written down{why}")
     return "; ".join(parts) + "."
 
 

@@ -304,3 +304,23 @@ def test_a_conversation_about_nothing_is_answered_in_words() -> None:
     reply = complete([{"role": "user", "content": "Hello"}], ())
     assert "no file under test" in reply.text
     assert reply.tool_calls == ()
+
+
+@pytest.mark.parametrize(
+    ("output", "told"),
+    [
+        (
+            "killed after 120 s\n--- stderr\nTraceback\nMemoryError: too large",
+            "killed after 120 s: MemoryError: too large",
+        ),
+        ("exit code 1\n--- stderr\nOSError: full", "exit code 1: OSError: full"),
+        ("exit code 0", "trying inputs showed nothing that could be written down."),
+    ],
+)
+def test_work_that_ends_without_result_says_what_the_probe_printed_last(output: str, told: str) -> None:
+    talk = Talk()
+    talk.answer(execute_bash=output)
+    talk.answer(run_tests=GREEN)
+    talk.answer(coverage_report=COVERAGE, surviving_mutants=MUTANTS)
+    talk.answer(execute_bash=output)
+    assert told in arguments(talk.reply(), "finish")["summary"]
