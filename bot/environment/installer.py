@@ -130,7 +130,15 @@ class Installer:
         The lock is taken as it is: nothing is asked of an index.
         """
         path = f"{self.box.scratch}/uv.lock.txt"
-        plain = ["--frozen", "--no-emit-project", "--no-default-groups", "--no-annotate", "--no-header"]
+        # `--dev` is also how an older table, `tool.uv.dev-dependencies`, is named.
+        plain = [
+            "--frozen",
+            "--no-emit-project",
+            "--no-default-groups",
+            "--dev",
+            "--no-annotate",
+            "--no-header",
+        ]
         words = ["export", *plain, "--python", self.python, "--output-file", path, *arguments]
         failure = self._uv_run(words, shlex.join(["uv", "export", "--frozen", *arguments]))
         return failure or self.box.read(path).decode("utf-8", "replace")
