@@ -72,7 +72,7 @@ PROJECTS = (
     Project("more-itertools==10.7.0"),
     Project("idna==3.10"),
     Project("humanize==4.12.3"),
-    Project("attrs==25.3.0"),
+    Project("iniconfig==2.1.0"),
     Project("termcolor==3.1.0"),
     Project("marko==2.1.3"),
     Project("findpython==0.6.3"),
