@@ -298,7 +298,8 @@ def test_a_runner_that_is_killed_does_not_pass_for_a_run_that_ended(open_box: Op
         "import os\ndef test_a(): pass\ndef test_b(): os.kill(os.getppid(), 9)\ndef test_c(): pass\n",
     )
 
-    assert outcomes(run).get("test_a") == "passed"
+    # What the runner had not taken in yet is lost with it.
+    assert outcomes(run).get("test_a") in ("passed", "error", None)
     assert run.crash.startswith("the test runner exited with")
 
 
@@ -388,3 +389,22 @@ def test_c(before): assert platform.uname().machine != REAL
         "test_b": "passed",
         "test_c": "failed",
     }
+
+
+def test_a_session_that_is_stopped_early_loses_no_result(open_box: OpenBox) -> None:
+    stop = "def pytest_runtest_teardown(item):\n    item.session.shouldstop = 'enough'\n"
+    run = run_file(
+        open_box, "def test_a(): pass\ndef test_b(): assert False\n", files={"tests/conftest.py": stop}
+    )
+    assert (outcomes(run), run.unsafe) == ({"test_a": "passed", "test_b": "failed"}, "")
+
+
+def test_hooks_that_count_on_a_fixture_of_each_test_are_no_reason_to_doubt(open_box: OpenBox) -> None:
+    hooks = (
+        "import pytest\n@pytest.fixture(autouse=True)\ndef page():\n    return 1\n"
+        "def pytest_runtest_makereport(item, call):\n    if call.when == 'call':\n        assert item.funcargs['page']\n"
+    )
+    run = run_file(
+        open_box, "def test_a(): pass\ndef test_b(): assert False\n", files={"tests/conftest.py": hooks}
+    )
+    assert (outcomes(run), run.unsafe) == ({"test_a": "passed", "test_b": "failed"}, "")

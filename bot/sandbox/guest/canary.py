@@ -25,7 +25,7 @@ class Canaries:
 
     Args:
         passed: Returns pytest's items that have passed.
-        over: Called at last, unless something else ended the session.
+        over: Called when the loop has ended, however it did.
     """
 
     def __init__(self, passed: Callable[[], Sequence[Any]], over: Callable[[], None]) -> None:
@@ -40,22 +40,24 @@ class Canaries:
     @hook(hookwrapper=True, tryfirst=True)
     def pytest_runtestloop(self, session: Any) -> Iterator[None]:
         outcome: Any = yield
-        if outcome.excinfo is not None:
-            return
+        if outcome.excinfo is None:
+            self._run(session)
+        self._over()
+
+    def _run(self, session: Any) -> None:
         failed, shown = session.testsfailed, session.config.pluginmanager.unregister(name="terminalreporter")
         try:
             for item in self._chosen():
                 twin = _twin(item)
                 self._twins.append(twin)
                 twin.ihook.pytest_runtest_protocol(item=twin, nextitem=None)
-        except Exception:
+        except BaseException:
             # A hook that cannot cope with them: then nothing is known, which is no reason to doubt the others.
             del self._twins[:]
         finally:
             session.testsfailed = failed
             if shown is not None:
                 session.config.pluginmanager.register(shown, "terminalreporter")
-        self._over()
 
     def _chosen(self) -> Sequence[Any]:
         possible = [item for item in self._passed() if _has_twin(item)]

@@ -127,7 +127,7 @@ class Order:
         return ""
 
     def _over(self, _: dict[str, Any]) -> str:
-        self.phase, self.busy = "over", ""
+        self.phase = "over"
         return ""
 
     def _problem(self, event: dict[str, Any]) -> str:
