@@ -13,6 +13,7 @@ from sqlalchemy import event
 from sqlalchemy.exc import ArgumentError, OperationalError
 
 from bot.errors import UsageError
+from bot.store.turns import order_writers
 
 BUSY_MS = 30_000
 """How long a writer of SQLite waits for another one."""
@@ -30,6 +31,7 @@ def connect(url: str) -> sa.Engine:
     engine = sa.create_engine(_dialect(url), **_pool(url))
     if is_sqlite(url):
         event.listen(engine, "connect", prepare_sqlite)
+        order_writers(engine, BUSY_MS / 1000)
     try:
         with engine.connect() as connection:
             connection.execute(sa.select(sa.literal(1)))

@@ -107,6 +107,7 @@ def served(directory: Path, values: Mapping[str, Any]) -> Iterator[Served]:
             assert thread.is_alive()
             thread.join(0.01)
         port = server.servers[0].sockets[0].getsockname()[1]
+        station.bot_login = "testforge[bot]"
         yield Served(f"http://127.0.0.1:{port}", store, station, lines)
     finally:
         server.should_exit = True

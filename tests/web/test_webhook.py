@@ -115,7 +115,7 @@ def test_a_large_payload_is_taken(server):
         ("push", {"ref": "refs/heads/main"}),
         ("pull_request", pull_request("labeled")),
         ("pull_request", {}),
-        ("pull_request", pull_request(sender={"login": "renovate[bot]", "type": "Bot"})),
+        ("pull_request", pull_request(sender={"login": "testforge[bot]", "type": "Bot"})),
         ("issue_comment", comment("nice work")),
         ("issue_comment", comment("> /testforge apply")),
         ("issue_comment", comment("```\n/testforge apply\n```")),
