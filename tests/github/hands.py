@@ -22,13 +22,16 @@ class HandClock:
         self.time += seconds
 
 
-def settings_for(github: GitHub) -> Settings:
+def settings_for(github: GitHub, timeout_s: float = 20.0) -> Settings:
     """Return the operator's settings for a GitHub."""
     return Settings(
-        app_id=github.world.app_id, private_key=github.world.pem, github_url=github.url, github_timeout_s=1.0
+        app_id=github.world.app_id,
+        private_key=github.world.pem,
+        github_url=github.url,
+        github_timeout_s=timeout_s,
     )
 
 
-def app_for(github: GitHub, clock: HandClock) -> App:
+def app_for(github: GitHub, clock: HandClock, timeout_s: float = 20.0) -> App:
     """Return the App of a GitHub."""
-    return App(settings_for(github), clock)
+    return App(settings_for(github, timeout_s), clock)

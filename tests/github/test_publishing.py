@@ -138,9 +138,14 @@ def test_one_review_in_the_end_when_an_answer_fails(hub: Hub, github: GitHub, ki
 
 
 @pytest.mark.parametrize("kind", ["hang", "hang-after-success"])
-def test_one_review_in_the_end_when_no_answer_comes_in_time(hub: Hub, github: GitHub, kind: str) -> None:
+def test_one_review_in_the_end_when_no_answer_comes_in_time(
+    github: GitHub, clock: HandClock, kind: str
+) -> None:
     github.faults.add(kind, "POST", REVIEWS)  # type: ignore[arg-type]
-    post(hub)
+    installation = github.world.repositories[REPOSITORY].installation
+    assert installation is not None
+    with app_for(github, clock, timeout_s=1.0).connect(installation, REPOSITORY) as hub:
+        post(hub)
     assert posted(github) == (1, 1, 1)
 
 

@@ -69,6 +69,7 @@ class GitHub:
     def __enter__(self) -> Self:
         if self._description is None:
             self._description = description()
+            graphql.schema()  # now, and not while a client waits
             self._thread.start()
         return self
 
