@@ -207,6 +207,9 @@ class Inputs:
             uses = self.uses.get(id(op.node), {})
             if "[{0}]" in op.form and op.params:
                 op.params[0].spare = ["1:", ":2", "-1", "'missing'"]
+            if op.form.startswith("hash("):
+                op.params[0].pool = ["@" + op.receiver]  # of anything else, hashes say nothing
+                continue
             for param in op.params:
                 if param.star == "**":
                     param.pool = self._words(op, param)

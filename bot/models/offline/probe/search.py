@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ _LONGEST_MINED = 1400
 _FAR_CALLS = 16
 _MINED_WEIGHT = 12
 RESERVED_CASES = 60
+_QUOTED = re.compile(r"""'[^']*'|"[^"]*"|\d+""")
 OVERDUE_CASES = 3
 
 
@@ -97,7 +99,7 @@ class Search:
             if new or keep:
                 self.known |= new
                 with contextlib.suppress(Exception):  # a value may refuse to be looked at in any way
-                    self._follow(case, then.value)
+                    self._follow(case, then.value, new)
             if not outcome.checks:
                 return None
         if not near:
@@ -124,8 +126,12 @@ class Search:
         """Keep a case that took a known way to a new result: tables of data are told apart by results only."""
         subject = case.when.op.subject if case.when.op is not None else case.subject
         kept = self.reserves.setdefault(subject, {})
-        result = str(case.outcome.key)
-        if result not in kept and len(kept) < RESERVED_CASES and case.size < 120:
+        result, then = str(case.outcome.key), case.outcome.then
+        if (
+            then is not None and then.kind == "raises"
+        ):  # a message that quotes the input is the same for another
+            result = f"{then.type} {_QUOTED.sub('', then.message)}"
+        if result not in kept and len(kept) < RESERVED_CASES and case.size < 150:
             kept[result] = case
 
     def reserved(self) -> list[Case]:
@@ -142,8 +148,11 @@ class Search:
             return settled
         return case
 
-    def _follow(self, case: Case, value: Any) -> None:
-        """Look into a value that cannot be written down: bind it to a name and look at its parts."""
+    def _follow(self, case: Case, value: Any, new: frozenset[Any]) -> None:
+        """Look into a value that cannot be written down: bind it to a name and look at its parts.
+
+        What is new about how the value came about is then what the look shows.
+        """
         if case.when.target or len(case.given) > 6:
             return
         owner = self.surface.owner_of(type(value))
@@ -153,7 +162,9 @@ class Search:
             if owner.views:
                 shown = Case(case.subject, bound, Step(owner.views[0], receiver=name), case.origin)
                 shown.unbound = "" if owner.views[0].startswith(("str(", "repr(")) else name
-                self.attempt(shown, keep=case.origin == "example")
+                kept = self.attempt(shown, keep=case.origin == "example" or bool(new))
+                if kept is not None:
+                    kept.features |= new
         elif callable(value) and not isinstance(value, type):
             name = self._free("decorated", case)
             bound = (*case.given, case.when.bound(name))
