@@ -240,3 +240,34 @@ def test_lines_that_existing_tests_reach_and_faults_that_they_notice_are_not_loo
     lines = set(range(1, SPLITTER.count("\n") + 1))
     files = {"parcel/__init__.py": PACKAGE, "parcel/splitter.py": SPLITTER, "tests/test_parcel.py": TESTS}
     assert not explored(tmp_path, files, "parcel.splitter", {24, 25}, covered=lines, survivors=())
+
+
+HOSTILE = """
+import os
+
+
+class Panic(BaseException):
+    pass
+
+
+def checked(word):
+    if word == "panic" or not isinstance(word, str):
+        raise Panic(word)
+    return word.upper()
+
+
+def home():
+    return os.path.expanduser("~") + "/.shop"
+
+
+def program():
+    import sys
+    return sys.argv[0]
+"""
+
+
+def test_what_the_machine_says_is_left_out_and_an_extension_s_own_panic_ends_nothing(tmp_path: Path) -> None:
+    found = explored(tmp_path, {"shop.py": HOSTILE}, "shop", set(range(1, HOSTILE.count("\n") + 1)))
+    whens = [scenario.when for scenario in found]
+    assert any(when.startswith("checked(") for when in whens)
+    assert not [when for when in whens if when.startswith(("home(", "program("))]

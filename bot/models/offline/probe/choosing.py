@@ -37,6 +37,12 @@ def is_private(case: Case) -> bool:
     return any(text.startswith("_") or "._" in text for text in case.key)
 
 
+def _is_unmeant(case: Case) -> bool:
+    """Whether a case ends in an exception that nobody raises on purpose."""
+    then = case.outcome.then
+    return then is not None and then.kind == "raises" and not then.deliberate
+
+
 def _echoes(told: str, text: str) -> bool:
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(told, text)))  # noqa: B905
     return same > max(2, len(text) // 2)
@@ -97,7 +103,7 @@ def choose(
         for index in killers:
             evidence[index].add(("fault", number))
     for index, case in enumerate(cases):
-        if wanted.lines is None or not is_private(case):
+        if wanted.lines is None or not (is_private(case) or _is_unmeant(case)):
             evidence[index].update(feature for feature in case.features if wanted.has(feature))
     costs = [cost_of(case) for case in cases]
     left = set(range(len(cases))).difference(barred)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from .mining import needed, parametrised, substituted
+from .mining import needed, parametrised, plain, substituted
 from .programs import Arg, Case, Op, Step
 from .surface import Surface
 
@@ -67,7 +67,7 @@ class Harvest:
             if example.source.lstrip().startswith("@"):
                 continue
             try:
-                body = ast.parse(example.source).body
+                body = plain(ast.parse(example.source)).body
             except SyntaxError:
                 continue
             for statement in body:

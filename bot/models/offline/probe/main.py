@@ -50,7 +50,7 @@ def main(arguments: Sequence[str]) -> int:
     os.dup2(silence, 1)
     sys.setrecursionlimit(1500)
     warnings.simplefilter("ignore")
-    sys.argv = [job["module"]]
+    sys.argv = ["probe" if "prove" in arguments[1:] else job["module"]]
     sys.excepthook = _tell
     if "prove" in arguments[1:]:
         proving.answer(job, out)

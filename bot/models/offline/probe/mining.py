@@ -116,7 +116,7 @@ class Mine:
 
     def _python(self, text: str) -> None:
         try:
-            tree = ast.parse(text)
+            tree = plain(ast.parse(text))
         except (SyntaxError, ValueError):
             return
         imports = self._imports(tree)
@@ -214,11 +214,19 @@ class Mine:
         body: list[ast.stmt] = []
         for example in examples:
             try:
-                body.extend(ast.parse(example.source).body)
+                body.extend(plain(ast.parse(example.source)).body)
             except SyntaxError:
                 continue
         imports = self._imports(ast.Module(body, []))
         self._body(body, [], {}, {**imports, self.package: f"import {self.package}"})
+
+
+def plain(tree: ast.Module) -> ast.Module:
+    """Return the tree with its strings told without the old `u` before them."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant):
+            node.kind = None
+    return tree
 
 
 def _is_fixture(node: ast.FunctionDef) -> bool:

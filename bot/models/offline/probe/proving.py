@@ -80,7 +80,13 @@ def _answers(cases: Sequence[Case], job_path: str, job: dict[str, Any]) -> dict[
 
 def _run(job_path: str, path: str) -> list[Any]:
     command = [sys.executable, _start_file(job_path), path, "prove"]
-    env = {**os.environ, "PYTHONHASHSEED": "4242"}
+    env = {
+        **os.environ,
+        "PYTHONHASHSEED": "4242",
+        "HOME": "/home/somebody",
+        "USER": "somebody",
+        "COLUMNS": "33",
+    }
     try:
         done = subprocess.run(command, env=env, capture_output=True, timeout=_TIMEOUT_S, check=False)
         printed = done.stdout

@@ -115,6 +115,8 @@ class Runner:
             raise InvalidCaseError(type(error).__name__) from None
         except Exception as error:
             raise InvalidCaseError(f"{type(error).__name__}: {error}") from None
+        except BaseException as error:  # of an extension that raises its own kind: it must not end the search
+            raise InvalidCaseError(type(error).__name__) from None
         finally:
             self.guard.armed = False
             leaves = self.state.restore()

@@ -17,7 +17,7 @@ MOST_ITEMS = 40
 _PLAIN = (bool, int, str, bytes, type(None))
 _DATES = (datetime.datetime, datetime.date, datetime.time, datetime.timedelta, datetime.timezone)
 _TOKEN = re.compile(r"[A-Za-z0-9+/_-]{16,}")
-ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
+ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}|<_io\.|name='<std|<[\w.]+ object at ")
 
 
 class Teller:
