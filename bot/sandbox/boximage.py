@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import io
 import json
 import posixpath
+import py_compile
 import shlex
+import sys
 import tarfile
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -46,7 +50,8 @@ def obtain(client: APIClient, image: str, command: str) -> str:
         name = f"{REPOSITORY}:{_digest(parent, files)}"
         _record(name).touch()
         if not client.images(name=name, quiet=True):
-            _build(client, parent, files, name, f"FROM {parent}\nCOPY --chown=0:0 files {PLACE}\n")
+            recipe = f"FROM {parent}\nCOPY --chown=0:0 files {PLACE}\n"
+            _build(client, parent, {**files, **_compiled()}, name, recipe)
             remove_unused(client)
     return name
 
@@ -147,8 +152,26 @@ def _files(command: str) -> dict[str, tuple[int, bytes]]:
     return found
 
 
+def _compiled() -> dict[str, tuple[int, bytes]]:
+    """Return the guest compiled, for images with the Python that runs here: others do not look at it."""
+    found: dict[str, tuple[int, bytes]] = {}
+    with tempfile.TemporaryDirectory(prefix="testforge-") as directory:
+        for path in sorted(GUEST.rglob("*.py")):
+            inside = Path(GUEST.name) / path.relative_to(GUEST)
+            file = Path(importlib.util.cache_from_source(str(inside)))
+            py_compile.compile(
+                str(path),
+                cfile=str(Path(directory) / "compiled"),
+                dfile=f"{PLACE}/{inside.as_posix()}",
+                doraise=True,
+                invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
+            )
+            found[file.as_posix()] = (0o644, (Path(directory) / "compiled").read_bytes())
+    return found
+
+
 def _digest(parent: str, files: dict[str, tuple[int, bytes]]) -> str:
-    found = hashlib.sha256(parent.encode())
+    found = hashlib.sha256(f"{parent} {sys.implementation.cache_tag}".encode())
     for name, (_, content) in files.items():
         found.update(f"\0{name}\0{len(content)}\0".encode() + content)
     return found.hexdigest()[:32]

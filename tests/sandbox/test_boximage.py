@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import secrets
+import sys
 import tarfile
 from collections.abc import Iterator
 
@@ -13,6 +14,7 @@ import dockers
 import pytest
 
 from bot.sandbox import boximage
+from bot.sandbox.docker import DockerSandbox
 
 DAY_S = 24 * 3600.0
 
@@ -58,3 +60,15 @@ def test_a_layer_that_nobody_used_for_a_day_is_removed(layer: str) -> None:
 
 def test_a_layer_that_another_user_has_just_made_stays(layer: str) -> None:
     assert layer not in removed()
+
+
+def test_the_guest_is_there_compiled_for_the_python_that_runs_here(container: DockerSandbox) -> None:
+    program = (
+        "import sys, importlib.util; sys.path.insert(0, '/opt/testforge');"
+        "import guest.seal, os; print(sys.implementation.cache_tag, os.path.exists(guest.seal.__cached__))"
+    )
+
+    done = container.run(["python", "-c", program], timeout_s=20)
+
+    tag, there = done.stdout.split()
+    assert there == str(tag == sys.implementation.cache_tag)
