@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
 from bot.programs.assertions import Assertion, split
@@ -71,6 +72,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fresh", action="store_true", help="execute anew, whatever was kept of an earlier run"
     )
+
+
+def printed_by(name: str, options: argparse.Namespace) -> str:
+    """Return the line that says which command made a table."""
+    files = " ".join(
+        f"--{what} {getattr(options, what).name}" for what in ("problems", "candidates", "tests")
+    )
+    return f"\nPrinted by `python -m bench.{name} {files}` on {date.today():%d %B %Y}.\n"
 
 
 def load(options: argparse.Namespace) -> list[Case]:

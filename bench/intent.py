@@ -84,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.writelines(f"  {line}\n" for line in different)
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
-        (options.out / "intent.md").write_text(text, encoding="utf-8")
+        (options.out / "intent.md").write_text(text + cached.printed_by("intent", options), encoding="utf-8")
         data = {curve.setting: [mean(column) for column in zip(*curve.right, strict=True)] for curve in found}
         (options.out / "intent.json").write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
         shown = [

@@ -62,7 +62,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sys.stdout.write(text + "\n")
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
-        (options.out / "scaling.md").write_text(text + "\n", encoding="utf-8")
+        (options.out / "scaling.md").write_text(
+            text + "\n" + cached.printed_by("scaling", options), encoding="utf-8"
+        )
         sizes = [1, 2, 5, 10, 20, 35, 50, 75, 100]
         shown = [
             (f"quintile {number}", [100 * _voted_rate(part, size) for size in sizes])
