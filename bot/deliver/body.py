@@ -14,7 +14,7 @@ from bot.deliver.console import dollars, headline, seconds
 from bot.deliver.facts import Facts
 from bot.deliver.markdown import cell, code, fenced, fold, html, in_cell, length, plain, sendable
 from bot.deliver.measures import table
-from bot.deliver.proposals import Proposal, fault
+from bot.deliver.proposals import Proposal, faults
 from bot.deliver.remarks import Comment
 from bot.deliver.wording import clean, line_list, on_base, plural, rejections
 from bot.domain import TargetReport
@@ -161,7 +161,7 @@ def _target(facts: Facts, target: TargetReport, detail: _Detail) -> Iterator[str
         and suite.path not in facts.suggested
         and not facts.is_fork
     ):
-        lines = suite.content.count("\n") + 1
+        lines = len(suite.content.splitlines())
         language = "python" if suite.path.endswith(".py") else ""
         yield fold(
             f"<code>{html(suite.path)}</code>, {plural(lines, 'line')}", fenced(suite.content, language)
@@ -191,8 +191,7 @@ def _proof(test: Proposal, detail: _Detail) -> str:
     if test.kills:
         named = ""
         if detail.kills:
-            shown = ", ".join(fault(kill) for kill in test.kills[:_KILLS_SHOWN])
-            named = f": {shown}" + (" and more" if len(test.kills) > _KILLS_SHOWN else "")
+            named = f": {faults(test.kills, _KILLS_SHOWN)}"
         parts.append(f"kills {plural(len(test.kills), 'mutant')}{named}")
     if on_base(test.on_base):
         parts.append(on_base(test.on_base))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from bot.deliver.markdown import code, plain
-from bot.deliver.wording import clean, evidence
+from bot.deliver.wording import clean, evidence, plural
 from bot.domain import Judgement, MutationDelta, RunReport, TargetReport
 
 _CHANGED = re.compile(r"`(.*?)` (?:to `(.*)`|removed) in line (\d+)", re.DOTALL)
@@ -43,6 +43,11 @@ class Proposal:
     on_base: str | None
     runs: int
 
+    @property
+    def count(self) -> int:
+        """For how many tests it counts: each case is one."""
+        return max(1, self.cases)
+
     def as_json(self) -> dict[str, Any]:
         """Return it as values that JSON can hold."""
         return asdict(self)
@@ -61,6 +66,17 @@ def fault(kill: str) -> str:
         return plain(kill)
     became = f"to {code(match[2])}" if match[2] is not None else "removed"
     return f"{code(match[1])} {became} in line {match[3]}"
+
+
+def counted(tests: Iterable[Proposal]) -> str:
+    """Return how many tests these are, with the noun; a case is a test, as in the headline of a run."""
+    return plural(sum(test.count for test in tests), "test")
+
+
+def faults(kills: Iterable[str], most: int) -> str:
+    """Return killed mutants in Markdown, the first few, alike ones once."""
+    shown = list(dict.fromkeys(fault(kill) for kill in kills))
+    return ", ".join(shown[:most]) + (" and more" if len(shown) > most else "")
 
 
 def proposals(report: RunReport) -> tuple[Proposal, ...]:

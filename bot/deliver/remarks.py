@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bot.deliver.anchors import Anchor, Anchors
 from bot.deliver.facts import Facts
 from bot.deliver.markdown import code
-from bot.deliver.proposals import Proposal, fault
+from bot.deliver.proposals import Proposal, faults
 from bot.deliver.suggestions import Suggestion
 from bot.deliver.wording import line_list, plural
 from bot.domain import TargetReport
@@ -133,10 +133,8 @@ def _guarded(tests: Sequence[Proposal], lines: set[int], kills: Sequence[str]) -
         many = len(lines) > 1
         parts.append(f"cover{'' if len(tests) > 1 else 's'} line{'s' if many else ''} {line_list(lines)}")
     if kills:
-        shown = ", ".join(fault(kill) for kill in kills[:_KILLS_SHOWN])
-        rest = f" and {len(kills) - _KILLS_SHOWN} more" if len(kills) > _KILLS_SHOWN else ""
         parts.append(
-            f"notice{'' if len(tests) > 1 else 's'} {plural(len(kills), 'small fault')} ({shown}{rest})"
+            f"notice{'' if len(tests) > 1 else 's'} {plural(len(kills), 'small fault')} ({faults(kills, _KILLS_SHOWN)})"
         )
     return f"{', '.join(named)}{more} now {' and '.join(parts)}."
 

@@ -59,4 +59,4 @@ def _row(facts: Facts, target: TargetReport) -> Iterator[str]:
         if mutation is not None and mutation.after.score is not None
         else "",
     ]
-    yield f"| {cell(target.target.path)} | {len(facts.tests_of(target.target.path))} | {cells[0]} | {cells[1]} |"
+    yield f"| {cell(target.target.path)} | {sum(test.count for test in facts.tests_of(target.target.path))} | {cells[0]} | {cells[1]} |"

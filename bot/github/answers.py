@@ -8,9 +8,8 @@ from typing import Any
 
 from bot.deliver.boxes import unticked
 from bot.deliver.markdown import code, length, plain
-from bot.deliver.proposals import Proposal
+from bot.deliver.proposals import Proposal, counted
 from bot.deliver.review import Review
-from bot.deliver.wording import plural
 from bot.errors import UsageError
 from bot.github import applying, selecting, telling
 from bot.github.authority import may_command
@@ -120,7 +119,9 @@ def _apply(hub: Hub, pull: Pull, wish: Wish, review: Review) -> Answer:
     tests = selecting.named(review, wish.arguments)
     selection = selecting.select(review, tests)
     made = applying.commit(hub, pull, review, selection, wish.delivery)
-    text = f"Committed {plural(len(tests), 'test')} to {code(pull.head_ref)}: [{made.oid[:9]}]({made.url}).{_cut(selection)}"
+    text = (
+        f"Committed {counted(tests)} to {code(pull.head_ref)}: [{made.oid[:9]}]({made.url}).{_cut(selection)}"
+    )
     return Answer(text, accepted=tests, commit=made.oid)
 
 
@@ -134,9 +135,7 @@ def _pr(hub: Hub, pull: Pull, wish: Wish, review: Review) -> Answer:
     moved = ""
     if pull.head != review.head:
         moved = f" The tests were checked at {code(review.head[:9])}; the branch has moved on since."
-    text = (
-        f"#{made.number} adds {plural(len(tests), 'test')} to {code(pull.head_ref)}.{moved}{_cut(selection)}"
-    )
+    text = f"#{made.number} adds {counted(tests)} to {code(pull.head_ref)}.{moved}{_cut(selection)}"
     return Answer(text, accepted=tests)
 
 

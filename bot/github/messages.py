@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.deliver.markdown import code
-from bot.deliver.proposals import Proposal
+from bot.deliver.proposals import Proposal, counted
 from bot.deliver.wording import clean, line_list, plural
 
 _MOST = 50  # tests named
@@ -15,7 +15,7 @@ _HEADLINE = 72  # characters
 def headline(tests: Sequence[Proposal]) -> str:
     """Return a commit's first line."""
     sources = list(dict.fromkeys(test.source for test in tests))
-    count = plural(len(tests), "test")
+    count = counted(tests)
     text = f"Add {count} for {_neutral(sources[0])}" if len(sources) == 1 else ""
     if not text or len(text) > _HEADLINE:
         text = f"Add {count} for {plural(len(sources), 'file')}"

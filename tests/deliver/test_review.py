@@ -15,7 +15,7 @@ from sample_report import CONTENT, PATH, SOURCE, TESTS, run_report, target_repor
 
 from bot.deliver import markdown
 from bot.deliver.boxes import ticked, unticked
-from bot.deliver.proposals import fault
+from bot.deliver.proposals import counted, fault
 from bot.deliver.review import Review, build
 from bot.domain import Judgement, Reason, RunReport, Suite, SuspectedBug
 from tests.github.server.world import SUGGESTION, edited
@@ -80,12 +80,19 @@ def test_each_test_has_a_number_and_its_evidence(root: Path) -> None:
 
 def test_a_new_file_is_shown_whole_and_can_be_applied(root: Path) -> None:
     review = reviewed(root)
-    assert f"```python\n{CONTENT}```" in review.body
+    assert f"<code>{TESTS}</code>, 5 lines</summary>\n\n```python\n{CONTENT}```" in review.body
     assert "`/testforge apply` commits all" in review.body
     assert [(file.path, file.content, file.is_new) for file in review.files] == [
         (TESTS, CONTENT.encode(), True)
     ]
     assert review.suggested == ()
+
+
+def test_cases_count_alike_in_headline_and_summary(root: Path) -> None:
+    review = reviewed(root)
+    assert review.title.startswith("3 tests proposed")
+    assert counted(review.tests) == "3 tests"
+    assert f"| `{PATH}` | 3 |" in review.sticky
 
 
 def test_rejections_stand_in_a_fold_with_their_reasons(root: Path) -> None:
@@ -120,7 +127,7 @@ def test_a_changed_source_line_names_the_tests_that_guard_it(root: Path) -> None
     assert "Suspected bug" in bug.text
     assert (guarded.path, guarded.start_line, guarded.line) == (PATH, 2, 3)
     assert "T1 `test_heavy`, T2 `test_edges` now cover" in guarded.text
-    assert "notice 3 small faults" in guarded.text
+    assert "notice 3 small faults (`>` to `>=` in line 2)" in guarded.text
 
 
 def test_tests_for_a_file_of_the_pull_request_come_as_suggestions(root: Path) -> None:
