@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
-from functools import lru_cache
 from functools import cache
 from importlib.metadata import version
 from types import TracebackType
@@ -61,14 +60,6 @@ def _trust() -> ssl.SSLContext:
     return create_ssl_context()
 
 
-@lru_cache(maxsize=1)
-def _trusted() -> ssl.SSLContext:
-    """Return the certificates that are trusted, read once: reading them takes longer than a request."""
-    import httpx
-
-    return httpx.create_ssl_context()
-
-
 class Wire:
     """A connection to one GitHub: keeps the sockets open while it is used as a context manager.
 
@@ -89,7 +80,6 @@ class Wire:
             timeout=timeout_s,
             auto_retry=False,
             http_cache=False,
-            ssl_verify=_trusted(),
             rest_api_validate_body=False,
             ssl_verify=_trust(),
         )
