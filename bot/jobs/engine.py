@@ -20,6 +20,7 @@ from bot.jobs import queues
 from bot.jobs.locks import Lock, locks_of
 from bot.jobs.office import Office
 from bot.jobs.peers import Peers
+from bot.jobs.retention import Retention
 from bot.settings import Settings
 from bot.store import Store, database
 
@@ -54,6 +55,7 @@ class Engine:
         self._locks = locks_of(store.url, store.engine)
         self._lock: Lock | None = None
         self._peers: Peers | None = None
+        self._retention: Retention | None = None
         self._office: Office | None = None
         self._client: DBOSClient | None = None
         self._ready = threading.Event()
@@ -92,6 +94,8 @@ class Engine:
             raise
         self._peers = Peers(self._locks, self.name, self._lock, self._lost)
         self._peers.start()
+        self._retention = Retention(self.store, self._operator.keep_days)
+        self._retention.start()
         self._ready.set()
 
     def submit(self, wishes: Sequence[Wish]) -> list[Receipt]:
@@ -145,6 +149,8 @@ class Engine:
             self._office.stopping.set()
         if self._peers is not None:
             self._peers.stop()
+        if self._retention is not None:
+            self._retention.stop()
         patience_s = 30 if self._operator.runs_at_once else 0
         DBOS.destroy(destroy_registry=True, workflow_completion_timeout_sec=patience_s)
         if self._lock is not None:

@@ -14,6 +14,7 @@ from bot.github.app import App
 from bot.jobs import credentials, recollection
 from bot.jobs.assignment import Assignment, Result
 from bot.jobs.journaled import Journaled
+from bot.settings import Settings
 from bot.store import open_store
 
 OFFLINE = "testforge/offline"
@@ -59,9 +60,15 @@ def review_pull_request(assignment: Assignment, tell: Callable[[Progress], None]
         base=pull.base,
         is_fork=pull.is_fork,
         can_push=pull.can_push,
+        run_url=_page(operator, assignment.run),
         deliver=config.deliver,
     )
     return _result(report, built)
+
+
+def _page(operator: Settings, run: str) -> str:
+    """Return where a run's page is; empty if nobody said where the server is reached."""
+    return f"{operator.public_url.rstrip('/')}/runs/{run}" if operator.public_url else ""
 
 
 def _result(report: RunReport, built: review.Review) -> Result:
