@@ -73,11 +73,10 @@ PROJECTS = (
     Project("idna==3.10"),
     Project("humanize==4.12.3"),
     Project("iniconfig==2.1.0"),
+    Project("sqlparse==0.6.1"),
     Project("termcolor==3.1.0"),
     Project("marko==2.1.3"),
     Project("findpython==0.6.3"),
-    Project("editdistance==0.8.1", COMPILER_CPP),
-    Project("siphash24==1.7", COMPILER),
     Project("levenshtein==0.27.1", COMPILER_CPP),
 )
 
