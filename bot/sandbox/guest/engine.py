@@ -23,14 +23,14 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Optional
 
 from . import control, session
 from .imports import ImportGraph
 from .loading import is_imported, replace_source
-from .plan import IMPORT, Case, Plan
+from .plan import IMPORT, SWAP, Case, Plan
 from .server import DEPENDENTS, serve, threads
 from .shop import Begin, GoOnError, Results, Shop, start_afresh
 from .trial import Trial
@@ -82,13 +82,16 @@ class Zygote:
         self._shop = shop
         self._role: Optional[Callable[[session.Collected], None]] = None
         self._trial: Optional[Trial] = None
+        self._idle: frozenset[str] = frozenset()
 
     @session.hook(tryfirst=True)
-    def pytest_load_initial_conftests(self) -> None:
+    def pytest_load_initial_conftests(self, args: list[str]) -> None:
         """Coordinate everything from here; only children return, to load the tree and meet their role in `loop`."""
         try:
             self._coordinate()
         except GoOnError:
+            # pytest reads them again after this hook.
+            args[:] = [word for word in args if word not in self._idle]
             return
         except BaseException:
             self._break_down()
@@ -135,6 +138,11 @@ class Zygote:
     def _run_server(self) -> None:
         server = os.fork()
         if server == 0:
+            plan = self._shop.plan
+            if not self._shop.spawning and all(case.way == SWAP for case in plan.cases):
+                self._collect_only(
+                    self._shop.names(sorted({test for case in plan.cases for test in case.tests}))
+                )
             graph = ImportGraph()
             self._role = lambda collected: serve(self._shop, collected, graph)
             raise GoOnError
@@ -154,9 +162,12 @@ class Zygote:
                 replace_source(shop.path, shop.mutated(case))
                 signal.setitimer(signal.ITIMER_PROF, baseline.start_limit)
                 self._role, self._trial = trial.run, trial
+                self._collect_only(trial.tests)
 
             return begin
 
+        # Alone means something else here: less is collected.
+        shop.alone[:] = bytes(len(shop.alone))
         known, lost = control.kept(shop)
         tests = sorted({test for case in cases for test in case.tests} | lost)
         # What the other control has seen holds here too; one test shows that this way works at all.
@@ -175,6 +186,11 @@ class Zygote:
         shop.spawning = shop.spawning or bool(baseline.spawning)
         shop.results.write(red=[test for test in tests if test not in baseline.cpu])
         Workers(shop, enter, baseline, control.START_SECONDS).judge(cases)
+
+    def _collect_only(self, tests: Iterable[str]) -> None:
+        """Leave out the files that hold none of some tests: the cost is to grow with these, not with the suite."""
+        files = {test.partition("::")[0] for test in self._shop.job["tests"]}
+        self._idle = frozenset(files.difference(test.partition("::")[0] for test in tests))
 
     def _refused(self) -> set[int]:
         """Return the mutants whose function could not be exchanged."""
