@@ -186,7 +186,7 @@ class Runner:
         except Exception as error:
             then = self.tell_error(error)
             if self._is_refused(case, error):
-                then.deliberate, then.message = True, str(error)
+                then.deliberate = True
             if telling.is_opaque(then.message, text):
                 then.message = ""
             return then
@@ -221,7 +221,7 @@ class Runner:
             and last.tb_frame.f_code.co_filename == self.path
             and last.tb_lineno in self.raises
         )
-        message = str(error) if deliberate else ""
+        message = str(error) if deliberate or _REFUSAL.match(str(error)) else ""
         if telling.ADDRESS.search(message) or len(message) > 300 or not message.isprintable():
             message = ""
         then = Then("raises", "", name, message, error)
