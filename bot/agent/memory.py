@@ -16,6 +16,8 @@ CHARACTERS_PER_TOKEN = 3.0
 """Fewer than there mostly are, so that a window is not overrun."""
 FULL = 0.75
 """The share of a window at which older observations are condensed; the rest is for the reply."""
+LATER_CHARACTERS = 96_000
+"""What may stand behind the opening, whatever the window: all of it is paid for in every call, old results included."""
 OPENING = 2
 RECENT = 8
 LEAST_RECENT = 2
@@ -39,8 +41,9 @@ def fitted(messages: Sequence[Message], window: int | None, beside: int = 0) -> 
     kept = list(messages)
     if window is None:
         return kept
+    room = min(FULL * window * CHARACTERS_PER_TOKEN, size(kept[:OPENING]) + beside + LATER_CHARACTERS)
     for recent in (RECENT, LEAST_RECENT):
-        if (size(kept) + beside) / CHARACTERS_PER_TOKEN <= FULL * window:
+        if size(kept) + beside <= room:
             break
         kept = condensed(kept, recent)
     return kept

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.memory import LEAST_RECENT, OPENING, condensed, fitted, size
+from bot.agent.memory import LATER_CHARACTERS, LEAST_RECENT, OPENING, condensed, fitted, size
 from bot.models import Message, Reply, ToolCall
 from bot.models.wire import assistant_message, tool_message, valid_history
 
@@ -88,3 +88,10 @@ def test_any_conversation_keeps_its_form(turns: list[tuple[str, str]], window: i
     assert (
         kept[max(OPENING, len(kept) - LEAST_RECENT) :] == messages[max(OPENING, len(kept) - LEAST_RECENT) :]
     )
+
+
+def test_in_a_window_of_any_size_old_results_are_not_paid_for_for_ever() -> None:
+    messages = talk(40)
+    kept = fitted(messages, 10**7)
+    assert size(messages) - size(messages[:OPENING]) > LATER_CHARACTERS
+    assert size(kept) - size(kept[:OPENING]) < LATER_CHARACTERS / 2
