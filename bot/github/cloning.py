@@ -21,6 +21,18 @@ from bot.github.redaction import redact
 
 _DEPTHS = (50, 500, 5000)  # commits below each end that are fetched until their histories meet; then all
 _TRIES = 3
+_KEPT = frozenset(
+    {
+        "ALL_PROXY",
+        "GIT_SSL_CAINFO",
+        "GIT_SSL_CAPATH",
+        "HTTPS_PROXY",
+        "HTTP_PROXY",
+        "LD_LIBRARY_PATH",
+        "NO_PROXY",
+    }
+    | {"PATH", "TMPDIR"}
+)
 _SETTINGS = {
     "advice.detachedHead": "false",
     "core.attributesFile": "/dev/null",
@@ -122,6 +134,8 @@ class _Git:
         site = self.hub.wire.git_url
         scheme = site.partition("://")[0]
         settings = {**_SETTINGS, "protocol.allow": "never", f"protocol.{scheme}.allow": "always"}
+        if os.environ.get("SSL_CERT_FILE"):  # as the rest of testforge; git does not look there by itself
+            settings["http.sslCAInfo"] = os.environ["SSL_CERT_FILE"]
         if secret:
             basic = base64.b64encode(f"x-access-token:{secret}".encode()).decode()
             settings[f"http.{site}/.extraHeader"] = f"Authorization: Basic {basic}"
@@ -203,8 +217,8 @@ class _FailedError(RepositoryError):
 
 
 def _environment(settings: Mapping[str, str]) -> Mapping[str, str]:
-    """Return an environment in which git knows these settings and no others."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "TESTFORGE_"))}
+    """Return an environment in which git knows these settings and no others, and nothing of the operator's secrets."""
+    kept = {name: value for name, value in os.environ.items() if name.upper() in _KEPT}
     numbered: dict[str, str] = {"GIT_CONFIG_COUNT": str(len(settings))}
     for number, (key, value) in enumerate(sorted(settings.items())):
         numbered[f"GIT_CONFIG_KEY_{number}"] = key
@@ -212,6 +226,7 @@ def _environment(settings: Mapping[str, str]) -> Mapping[str, str]:
     return {
         **kept,
         **numbered,
+        "HOME": os.devnull,  # where a .netrc might lie
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_ATTR_NOSYSTEM": "1",

@@ -199,3 +199,24 @@ def test_a_broken_connection_is_tried_again(hub: Hub, github: GitHub, tmp_path: 
     github.faults.add("502", "POST", "git-upload-pack")
     clone(hub, pull, tmp_path / "clone")
     assert (tmp_path / "clone/src/quotes.py").exists()
+
+
+def test_git_is_told_no_secret_of_the_operator(
+    hub: Hub, github: GitHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = tmp_path / "seen"
+    (tmp_path / "bin").mkdir()
+    real = subprocess.run(
+        ["sh", "-c", "command -v git"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    (tmp_path / "bin/git").write_text(
+        f'#!/bin/sh\n[ -n "$GIT_CONFIG_COUNT" ] && env >> "{seen}"\nexec {real} "$@"\n'
+    )
+    (tmp_path / "bin/git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-hunter2")
+    monkeypatch.setenv("TESTFORGE_PRIVATE_KEY", "hunter2")
+    monkeypatch.setenv("https_proxy", "")
+    clone(hub, pulls.read(hub, 1), tmp_path / "clone")
+    assert "GIT_CONFIG_COUNT" in seen.read_text()
+    assert "hunter2" not in seen.read_text()
