@@ -163,8 +163,9 @@ class Exploration:
         self.search.take_over(trial.Trial(self.search).reaching(mined))
         self.search.call_everything(self.job.get("per_op", 240))
         inverses.Inverses(self.search).try_all()
-        self.search.walk_objects(self.job.get("walks", 1500))
-        self.search.vary(self.job.get("variants", 12000))
+        part = 0.5 if self.job.get("round") else 1.0  # later, the pursuit of what is left tells more
+        self.search.walk_objects(int(self.job.get("walks", 1500) * part))
+        self.search.vary(int(self.job.get("variants", 12000) * part))
 
     def _mined(self, harvest: examples.Harvest) -> list[Case]:
         """Return what the repository's tests and documents do with the package, as cases."""
