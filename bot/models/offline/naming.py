@@ -197,6 +197,8 @@ def _options(table: Table, outline: Outline) -> str:
     parameters = {p.name: p for p in outline.parameters_of_call(table.subject)}
     given: dict[str, set[str]] = {}
     for name, text in (argument for scenario in table.scenarios for argument in scenario.args):
+        if not parameters and re.search(rf"\b{name}=", table.when):
+            given.setdefault(name, set()).add(text)
         if name in parameters and parameters[name].default and text != parameters[name].default:
             given.setdefault(name, set()).add(text)
     off = [words.snake(name) for name, texts in given.items() if texts == {"False"}]

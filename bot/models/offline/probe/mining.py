@@ -266,7 +266,12 @@ def _looked_at(statement: ast.stmt) -> list[ast.expr]:
         sides = [statement.value]
     else:
         return []
-    return [side for side in sides if any(isinstance(n, (ast.Call, ast.Attribute)) for n in ast.walk(side))]
+    return [
+        side
+        for side in sides
+        if not isinstance(side, ast.Lambda)
+        and any(isinstance(n, (ast.Call, ast.Attribute)) for n in ast.walk(side))
+    ]
 
 
 def _unrolled(loop: ast.For) -> _Rows:
@@ -291,6 +296,9 @@ def _inlined(steps: list[ast.stmt], expression: ast.expr) -> tuple[list[ast.stmt
                 uses[n.id] = uses.get(n.id, 0) + 1
     values: dict[str, ast.expr] = {}
     left: list[ast.stmt] = []
+    functions = {step.targets[0].id: step.value for step in steps if _is_lambda(step)}  # type: ignore[attr-defined]
+    steps = [_applied(step, functions) for step in steps if not _is_lambda(step)]
+    expression = _applied(ast.Expr(expression), functions).value
     for step in steps:
         names = _bound(step)
         if isinstance(step, ast.Assign) and len(names) == 1 and uses[names[0]] == 2 and _short(step):
@@ -298,6 +306,33 @@ def _inlined(steps: list[ast.stmt], expression: ast.expr) -> tuple[list[ast.stmt
         else:
             left.append(substituted(step, values))
     return left, substituted(ast.Expr(expression), values).value
+
+
+def _is_lambda(step: ast.stmt) -> bool:
+    """Whether a statement gives a name to a function of plain arguments."""
+    if not isinstance(step, ast.Assign) or not isinstance(step.value, ast.Lambda):
+        return False
+    args = step.value.args
+    plain_args = not (args.defaults or args.kwonlyargs or args.vararg or args.kwarg)
+    return plain_args and len(step.targets) == 1 and isinstance(step.targets[0], ast.Name)
+
+
+def _applied(statement: Any, functions: dict[str, Any]) -> Any:
+    """Return a statement with the calls of these lambdas replaced by what they do."""
+    if not functions:
+        return statement
+
+    class Apply(ast.NodeTransformer):
+        def visit_Call(self, call: ast.Call) -> Any:
+            self.generic_visit(call)
+            made = functions.get(call.func.id) if isinstance(call.func, ast.Name) else None
+            names = [a.arg for a in made.args.args] if made is not None else []
+            if made is None or call.keywords or len(names) != len(call.args):
+                return call
+            return substituted(ast.Expr(made.body), dict(zip(names, call.args))).value  # noqa: B905
+
+    copy = ast.parse(ast.unparse(statement)).body[0]
+    return ast.fix_missing_locations(Apply().visit(copy))
 
 
 def _short(step: ast.Assign) -> bool:
@@ -332,12 +367,24 @@ def needed(before: Sequence[ast.stmt], value: ast.AST) -> list[ast.stmt]:
     kept: list[ast.stmt] = []
     for statement in reversed(before):
         binds = set(_bound(statement))
-        reads = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)} & local
-        effect = not binds and bool(reads & wanted)
+        names = (n for n in ast.walk(statement) if isinstance(n, ast.Name))
+        reads = {
+            n.id for n in names if isinstance(n.ctx, ast.Load) or isinstance(statement, ast.AugAssign)
+        } & local
+        effect = not binds and bool(reads & wanted) and not _is_idle(statement)
         if binds & wanted or effect:
             kept.append(statement)
+            if isinstance(statement, ast.Assign) and all(isinstance(t, ast.Name) for t in statement.targets):
+                wanted -= binds  # what was bound to these names before does not matter
             wanted |= reads
     return kept[::-1]
+
+
+def _is_idle(statement: ast.stmt) -> bool:
+    """Whether a statement only names, prints or calculates something."""
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    call = ast.unparse(value.func) if isinstance(value, ast.Call) else ""
+    return call == "print" or isinstance(value, (ast.Name, ast.Constant, ast.Compare, ast.Subscript))
 
 
 def parametrised(node: Any) -> Iterator[dict[str, ast.expr]]:
