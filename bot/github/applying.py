@@ -13,7 +13,7 @@ from bot.errors import GitHubError, UsageError
 from bot.github import messages
 from bot.github.faults import ForbiddenError, InvalidError, NotThereError, RefusedError, UnreachableError
 from bot.github.hub import Hub
-from bot.github.markers import name
+from bot.github.markers import digest, name
 from bot.github.posting import post_once
 from bot.github.pulls import Pull
 from bot.github.selecting import Selection
@@ -64,7 +64,7 @@ def stack(hub: Hub, pull: Pull, review: Review, selection: Selection, delivery: 
     """
     if pull.state != "open":
         raise UsageError(f"This pull request is {pull.state}, so nothing is stacked on it.")
-    branch = f"testforge/{pull.number}-{review.head[:9]}-{name(delivery)[:8]}"
+    branch = f"testforge/{pull.number}-{review.head[:9]}-{digest(delivery, 8)}"
     tip = _branch(hub, branch, review.head)
     if tip == review.head:
         _commit(hub, pull.repository, branch, review.head, review, selection, delivery)

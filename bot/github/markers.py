@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from hashlib import sha256
 
 _RUN = re.compile(r"\A<!-- testforge:run=([A-Za-z0-9_.:-]{1,80}) head=([0-9a-f]{40,64}) -->")
 _ANSWER = re.compile(r"\A<!-- testforge:answer=([A-Za-z0-9_.:-]{1,80}) -->")
 STICKY = "<!-- testforge:sticky -->"
+_LONGEST = 80
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.:-]")
 
 
@@ -23,8 +25,14 @@ class RunMark:
 
 
 def name(text: str) -> str:
-    """Return an id as it may stand in a mark."""
-    return _UNSAFE.sub("-", text)[:80]
+    """Return an id as it may stand in a mark; what is too long keeps its beginning and is told apart by a digest."""
+    plain = _UNSAFE.sub("-", text)
+    return plain if len(plain) <= _LONGEST else f"{plain[:60]}-{digest(text, 16)}"
+
+
+def digest(text: str, length: int) -> str:
+    """Return so many hexadecimal digits that stand for a text."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:length]
 
 
 def run_mark(body: str) -> RunMark | None:

@@ -96,6 +96,15 @@ def test_a_second_run_at_the_same_head_rewrites_the_review(hub: Hub, github: Git
     )
 
 
+def test_runs_with_long_names_are_told_apart(hub: Hub, github: GitHub) -> None:
+    head = pulls.read(hub, 1).head
+    runs = [f"pr/octo/{'parcels' * 12}/1/{number}" for number in (1, 2)]
+    for run in runs:
+        post(hub, review_of(head, run=run, body=run), run=run)
+    (review,) = github.world.repositories[REPOSITORY].pulls[1].reviews
+    assert review.body.endswith(runs[1])
+
+
 def test_nothing_to_test_leaves_no_trace_unless_there_is_one_to_correct(hub: Hub, github: GitHub) -> None:
     quiet = {
         "body": "",
