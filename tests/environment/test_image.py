@@ -235,13 +235,6 @@ def test_an_extension_is_compiled_with_system_packages_that_root_installs(
 
 
 @pytest.mark.slow
-def test_without_a_compiler_what_to_set_is_told(prepare_image: Prepare, notes: list[str]) -> None:
-    prepare_image(EXTENSION)
-
-    assert any("there is no compiler" in note and "apt-get install -y gcc" in note for note in notes)
-
-
-@pytest.mark.slow
 def test_system_packages_that_do_not_exist_are_told_and_nothing_is_left(
     prepare_image: Prepare, sandboxes: DockerSandboxes
 ) -> None:
