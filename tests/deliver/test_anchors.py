@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import subprocess
+import tempfile
 from pathlib import Path
 
+import hypothesis.strategies as st
 import pytest
+from hypothesis import given, settings
 
 from bot.deliver.anchors import Anchor, Anchors, anchors
+from tests.github.server.gitstore import GitStore
 
 
 def git(root: Path, *arguments: str) -> str:
@@ -91,3 +95,34 @@ def test_configuration_of_the_clone_runs_no_program(root: Path) -> None:
 
 def test_without_a_line_there_is_no_anchor() -> None:
     assert Anchors({"a.py": (range(1, 9),)}).at("a.py", 4, 3) is None
+
+
+_LINE = st.sampled_from(
+    ["a", "b", "", "++ b/x.py", "-- a/x.py", "@@ -1,1 +9,9 @@", "diff --git a/y b/y", "\\ No newline"]
+)
+
+
+@settings(max_examples=25)
+@given(
+    before=st.lists(_LINE, min_size=1, max_size=30),
+    cuts=st.lists(
+        st.tuples(st.integers(0, 30), st.integers(0, 3), st.lists(_LINE, max_size=3)), min_size=1, max_size=4
+    ),
+    ends=st.booleans(),
+)
+def test_anchors_are_the_lines_that_github_takes(
+    before: list[str], cuts: list[tuple[int, int, list[str]]], ends: bool
+) -> None:
+    after = list(before)
+    for at, gone, new in cuts:
+        after[at : at + gone] = new
+    with tempfile.TemporaryDirectory() as name:
+        store = GitStore.make(Path(name) / "x.git")
+        base = store.grow("main", [{"x.py": "\n".join([*before, ""]).encode()}], "base", onto=None)
+        text = "\n".join(after) + ("\n" if ends else "")
+        head = store.grow("head", [{"x.py": text.encode()}], "head", onto=base)
+        taken = {line for _, new in store.hunks(base, head).get("x.py", []) for line in new}
+        offered = {
+            line for hunk in anchors(store.directory, base, head).hunks.get("x.py", ()) for line in hunk
+        }
+    assert offered == taken
