@@ -19,6 +19,7 @@ from .surface import params_of
 _MOST_ENTRIES = 24
 _MOST_TEXTS = 80
 _LONGEST_TEXT = 600
+_SHORT_TEXT = 120
 
 
 class Entries:
@@ -135,8 +136,7 @@ class Entries:
     def on_texts(self) -> list[Case]:
         """Return calls with texts of the tests of the public functions that take one text."""
         self._exported()
-        texts = {t for op in self.ops.values() for p in op.params for t in p.pool if _is_text(t)}
-        texts |= {repr(text) for text in self.mine.texts if len(text) <= _LONGEST_TEXT}
+        texts = self._texts() | {repr(text) for text in self.mine.texts if len(text) <= _LONGEST_TEXT}
         told = sorted(texts, key=lambda text: (len(text), text))
         told = told[:: 1 + len(told) // _MOST_TEXTS]
         found: list[Case] = []
@@ -146,6 +146,14 @@ class Entries:
                 continue
             found += [Case(op.subject, (), Step(op.form, (Arg(first, text),), op), "mined") for text in told]
         return found
+
+    def _texts(self) -> set[str]:
+        return {t for op in self.ops.values() for p in op.params for t in p.pool if _is_text(t)}
+
+    def short_texts(self) -> list[str]:
+        """Return the strings of the tests that are not long, the shortest first."""
+        texts = [ast.literal_eval(text) for text in self._texts() if len(text) <= _SHORT_TEXT]
+        return sorted(texts, key=lambda text: (len(text), text))[-_MOST_TEXTS:]
 
     def _exported(self) -> None:
         """Take up the public functions of the package itself."""
@@ -170,4 +178,7 @@ class Entries:
 
 
 def _is_text(text: str) -> bool:
-    return text[:1] in "'\"" and len(text) <= _LONGEST_TEXT
+    """Whether an argument is a string written out, and not too long a one."""
+    if text[:1] not in "'\"" or len(text) > _LONGEST_TEXT:
+        return False
+    return isinstance(ast.parse(text, mode="eval").body, ast.Constant)

@@ -40,6 +40,7 @@ from .programs import Case
 from .running import Runner
 
 MOST_FAULTS = 1500
+FEW_FAULTS = 80
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -91,7 +92,8 @@ class Exploration:
             kills, cases = self._judge(found, self.job.get("batches", 8))
         else:
             found, wanted = self._faults(), self._wanted()
-            kills, cases = self._judge(found, self.job.get("batches", 3))
+            small = not self.focus.whole and len(found) <= FEW_FAULTS
+            kills, cases = self._judge(found, self.job.get("batches", 8 if small else 3))
         hollow = hollowness.Hollowness(self.judge)
         hollow.learn(cases)
         barred = hollow.barred(cases, choosing.telling(cases, kills, wanted))
@@ -173,7 +175,9 @@ class Exploration:
         mine = mining.Mine(Path.cwd(), package, dir(builtins))
         mine.dig(self.job["module"].rpartition(".")[2], self.job.get("suite", ""))
         ways = entries.Entries(mine, harvest, package, self.runner.names)
-        return [*ways.cases(), *ways.on_texts()]
+        cases = [*ways.cases(), *ways.on_texts()]
+        self.search.tweaker.texts = ways.short_texts()
+        return cases
 
     def _judge(self, found: list[faults.Fault], batches: int) -> tuple[dict[int, list[int]], list[Case]]:
         """Judge the corpus, pursue what is left alive, and judge the cases found on the way."""

@@ -20,6 +20,7 @@ class Tweaker:
         hints: Values that comparisons were seen to compare, by type.
         strings: Texts of the strings that the module compares with or matches.
         swaps: Those of them that are worth exchanging inside of a longer string.
+        texts: Strings that the repository's tests hand to the package.
     """
 
     def __init__(self, source: random.Random) -> None:
@@ -27,6 +28,7 @@ class Tweaker:
         self.hints: dict[type, list[Any]] = {}
         self.strings: list[str] = []
         self.swaps: list[str] = []
+        self.texts: list[str] = []
 
     def learn(self, filled: inputs.Inputs) -> None:
         """Take the module's own strings as pieces for new ones."""
@@ -165,7 +167,12 @@ class Tweaker:
             return value
         place, other = pick(places), pick(places)
         first, last = min(place, other), max(place, other) + 1
-        dice = self.random.randrange(7)
+        dice = self.random.randrange(9 if self.texts else 7)
+        if dice > 6:
+            other_lines = pick(self.texts).splitlines() or [""]
+            lines = value.splitlines() if dice == 7 else re.split(r"(?<=\s)(?=\S)", value)
+            lines.insert(self.random.randrange(len(lines) + 1), pick(other_lines) + " " * (dice == 8))
+            return ("\n" if dice == 7 else "").join(lines)
         if dice == 0:
             parts[first:last] = []
         elif dice == 1:
