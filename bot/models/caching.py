@@ -21,12 +21,15 @@ def marked(messages: Sequence[Message], provider: str) -> list[Message]:
         return list(messages)
     places = {place for place, message in enumerate(messages[:2]) if message["role"] in ("system", "user")}
     places |= {place for place in (len(messages) - 1,) if place >= 0}
-    return [_marked(message) if place in places else message for place, message in enumerate(messages)]
+    return [_in_parts(message, marked=place in places) for place, message in enumerate(messages)]
 
 
-def _marked(message: Message) -> Message:
+def _in_parts(message: Message, *, marked: bool) -> Message:
+    """Return a message with its text as a part, which can bear a mark; without one too, so that only marks ever differ."""
     content = message.get("content")
-    if not isinstance(content, str) or not content:
+    if message["role"] == "assistant" or not isinstance(content, str) or not content:
         return message
-    part: dict[str, Any] = {"type": "text", "text": content, "cache_control": _MARK}
+    part: dict[str, Any] = {"type": "text", "text": content}
+    if marked:
+        part["cache_control"] = _MARK
     return {**message, "content": [part]}
