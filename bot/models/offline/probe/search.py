@@ -168,12 +168,15 @@ class Search:
         elif callable(value) and not isinstance(value, type):
             name = self._free("decorated", case)
             bound = (*case.given, case.when.bound(name))
-            for texts in ([], ["3"], ["'abc'"], ["[1, 2, 3]"], ["2", "3"], ["lambda x: x * 2"], ["{'a': 1}"]):
+            # A decorator first: what it makes of a number is looked into no further.
+            for texts in (["lambda x: x * 2"], [], ["3"], ["'abc'"], ["[1, 2, 3]"], ["2", "3"], ["{'a': 1}"]):
                 args = tuple(Arg(None, text) for text in texts)
                 call = Step(name + "({*})", args)
                 call.form = name + "(" + ", ".join(texts) + ")"
                 call.args = ()
                 self.attempt(Case(case.subject, bound, call, case.origin))
+                if texts and "lambda" not in texts[0]:
+                    self._ask(case, (*bound, call, call), name, value)
         elif hasattr(value, "__next__"):
             step = Step(
                 "list(islice(" + case.when.form + ", 5))",
@@ -183,6 +186,13 @@ class Search:
                 case.when.receiver,
             )
             self.attempt(Case(case.subject, case.given, step, case.origin), keep=True)
+
+    def _ask(self, case: Case, given: tuple[Step, ...], name: str, value: Any) -> None:
+        """Try what a decorator has put on a function, such as `cache_info()`, after two calls of it."""
+        for part, thing in sorted(vars(value).items()) if hasattr(value, "__dict__") else ():
+            if not part.startswith("_"):
+                told = f"{name}.{part}()" if callable(thing) else f"{name}.{part}"
+                self.attempt(Case(case.subject, given, Step(told), case.origin))
 
     @staticmethod
     def _free(name: str, case: Case) -> str:
