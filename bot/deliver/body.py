@@ -17,7 +17,7 @@ from bot.deliver.measures import table
 from bot.deliver.proposals import Proposal, faults
 from bot.deliver.remarks import Comment
 from bot.deliver.wording import clean, line_list, on_base, plural, rejections
-from bot.domain import TargetReport
+from bot.domain import Suite, TargetReport
 
 LONGEST = 65_000  # characters: GitHub's limit, less what a marker and a remark may add
 _REJECTED_SHOWN = 60
@@ -154,22 +154,32 @@ def _target(facts: Facts, target: TargetReport, detail: _Detail) -> Iterator[str
     tests = facts.tests_of(target.target.path)
     if tests:
         yield _evidence(tests, detail)
-    if (
-        suite is not None
-        and target.kept
-        and detail.files
-        and suite.path not in facts.suggested
-        and not facts.is_fork
-    ):
+    if suite is not None and target is _last_of(facts, suite.path):
+        yield from _file(facts, suite, detail)
+    yield from _rejected(target, detail)
+
+
+def _last_of(facts: Facts, path: str) -> TargetReport | None:
+    """Return the last target with tests in a file: its suite holds those of the earlier ones, too."""
+    own = [
+        target
+        for target in facts.report.targets
+        if target.kept and target.suite and target.suite.path == path
+    ]
+    return own[-1] if own else None
+
+
+def _file(facts: Facts, suite: Suite, detail: _Detail) -> Iterator[str]:
+    """Yield a proposed file as far as nothing else shows it, and why it is not suggested line by line."""
+    if detail.files and suite.path not in facts.suggested and not facts.is_fork:
         lines = len(suite.content.splitlines())
         language = "python" if suite.path.endswith(".py") else ""
         yield fold(
             f"<code>{html(suite.path)}</code>, {plural(lines, 'line')}", fenced(suite.content, language)
         )
-    obstacle = facts.obstacles.get(suite.path) if suite is not None else None
-    if obstacle and suite is not None:
+    obstacle = facts.obstacles.get(suite.path)
+    if obstacle:
         yield f"{code(suite.path)} comes by commit, because {obstacle}."
-    yield from _rejected(target, detail)
 
 
 def _evidence(tests: Sequence[Proposal], detail: _Detail) -> str:

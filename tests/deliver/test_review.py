@@ -364,3 +364,12 @@ def test_tests_that_are_put_into_the_repository_at_once_are_not_suggested(root: 
 
 def test_a_fork_gets_no_commit_whatever_the_configuration_says(root: Path) -> None:
     assert reviewed(root, is_fork=True, can_push=False, deliver="commit").deliver == "suggestions"
+
+
+def test_a_file_with_tests_of_two_targets_is_shown_once_as_it_will_be(root: Path) -> None:
+    first = target_report(suite=Suite(TESTS, CONTENT))
+    source = replace(first.target, path="src/parcel/other.py")
+    second = target_report(target=source, suite=Suite(TESTS, CONTENT + "\n\ndef test_other():\n    pass\n"))
+    body = reviewed(root, run_report(targets=(first, second))).body
+    assert body.count("```python") == 1
+    assert "def test_other" in body
