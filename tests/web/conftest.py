@@ -37,6 +37,7 @@ class Served:
     store: Store
     station: Station
     lines: list[dict[str, Any]] = field(default_factory=list)
+    codes: list[str] = field(default_factory=list)
     client: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=60))
 
     def post(self, body: bytes, **headers: str | bytes) -> httpx.Response:
@@ -90,9 +91,12 @@ def served(directory: Path, values: Mapping[str, Any]) -> Iterator[Served]:
     settings = Settings(data_directory=directory, runs_at_once=0, worker_name="tests", **values)
     store = open_store(f"sqlite:///{directory}/testforge.sqlite")
     lines: list[dict[str, Any]] = []
+    codes: list[str] = []
 
     def keep(_logger: object, _method: str, event: dict[str, Any]) -> str:
         lines.append(dict(event))
+        if "code" in event:
+            codes.append(event["code"])
         raise structlog.DropEvent
 
     before = structlog.get_config()
@@ -108,7 +112,7 @@ def served(directory: Path, values: Mapping[str, Any]) -> Iterator[Served]:
             thread.join(0.01)
         port = server.servers[0].sockets[0].getsockname()[1]
         station.bot_login = "testforge[bot]"
-        yield Served(f"http://127.0.0.1:{port}", store, station, lines)
+        yield Served(f"http://127.0.0.1:{port}", store, station, lines, codes)
     finally:
         server.should_exit = True
         thread.join()
@@ -128,6 +132,12 @@ def shared_server(tmp_path_factory: pytest.TempPathFactory, pem: str) -> Iterato
     }
     with served(tmp_path_factory.mktemp("server"), values) as found:
         yield found
+
+
+@pytest.fixture(scope="session")
+def shared_codes(shared_server: Served) -> list[str]:
+    """The codes that the server wrote to its log, the latest last."""
+    return shared_server.codes
 
 
 @pytest.fixture
