@@ -26,7 +26,7 @@ def test_requirements(tree: Path) -> tuple[str, tuple[str, ...]]:
             file = _FILE.match(plain)
             if file:
                 found += [each.strip() for each in requirement_files.lines(tree, file[1]) if each.strip()]
-            elif "{" not in plain and not re.match(r"^[\w.,{}!-]+:\s", plain) and _REQUIREMENT.match(plain):
+            elif "{" not in plain and _REQUIREMENT.match(plain):
                 found.append(plain)
         if found:
             return name, tuple(line for line in found if not line.startswith(("#", "-")))
