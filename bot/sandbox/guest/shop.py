@@ -7,6 +7,7 @@ import mmap
 import os
 import shutil
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Optional
 
@@ -17,6 +18,7 @@ from .plan import Case, Plan
 from .trial import Trial, silence
 
 PASSES, FAILS = 1, 2
+_SOON = 0.5
 _MUTANT = "mutant.json"
 Begin = Callable[[Trial], None]
 """What a new child does with its tests; it may return, see `GoOnError`."""
@@ -34,12 +36,28 @@ class Results:
     def __init__(self, address: str) -> None:
         self._post = Sender(address, waits=True).post
         self._dumps = json.dumps
+        self._waiting: list[bytes] = []
+        self._posted = time.monotonic()
 
     def write(self, **row: Any) -> None:
-        self._post(self._dumps(row).encode("ascii") + b"\n")
+        """Post a row now, and the verdicts that wait."""
+        self._waiting.append(self._dumps(row).encode("ascii") + b"\n")
+        self.flush()
 
     def verdict(self, case: Case, outcome: str, killer: Optional[int] = None) -> None:
-        self.write(mutant=case.number, outcome=outcome, test=killer)
+        """Post a verdict soon; each letter costs a good part of what a mutant does."""
+        row = {"mutant": case.number, "outcome": outcome, "test": killer}
+        self._waiting.append(self._dumps(row).encode("ascii") + b"\n")
+        if time.monotonic() > self._posted + _SOON:
+            self.flush()
+
+    def flush(self) -> None:
+        """Post what waits."""
+        letter = b"".join(self._waiting)
+        self._waiting.clear()
+        self._posted = time.monotonic()
+        if letter:
+            self._post(letter)
 
 
 class Shop:

@@ -66,6 +66,7 @@ class Workers:
             killer = self._judge(case, history)
             if killer is not None:
                 history.add(killer)
+        self.shop.results.flush()
 
     def _judge(self, case: Case, history: History) -> Optional[int]:
         """Judge one mutant, write its verdict, and return the test that killed it."""
