@@ -15,7 +15,9 @@ trap 'rm -rf "$work"' EXIT
 
 debian=${DEBIAN:-testforge-base:$release}
 if ! docker image inspect "$debian" >/dev/null 2>&1; then
-    debootstrap --variant=minbase --include=python3,python3-venv,python3-distutils,ca-certificates,git \
+    # Later releases have distutils in no package of its own.
+    case $release in bullseye | bookworm | focal | jammy) more=,python3-distutils ;; *) more= ;; esac
+    debootstrap --variant=minbase --include="python3,python3-venv,ca-certificates,git$more" \
         "$release" "$work/root" >"$work/log" || { tail -n 20 "$work/log"; exit 1; }
     rm -rf "$work"/root/var/cache/apt/archives/*.deb "$work"/root/var/lib/apt/lists/*
     tar -C "$work/root" -c . | docker import - "$debian" >/dev/null
