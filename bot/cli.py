@@ -15,6 +15,7 @@ from typing import Annotated
 
 import typer
 
+from bot.commands.action import action
 from bot.commands.distil import distil
 from bot.commands.doctor import doctor
 from bot.commands.generate import generate
@@ -94,3 +95,4 @@ app.command(short_help="Review pull requests that a server has taken.")(worker)
 app.command(short_help="Rank candidates for a function by tests that may be wrong.")(rank)
 app.command(short_help="Ask what a function should do where that is not certain.")(intent)
 app.command(short_help="Make training data for a test generator from repositories.")(distil)
+app.command(short_help="Be a step of a GitHub workflow.")(action)

@@ -1,0 +1,173 @@
+"""The Action as a runner starts it, from a workflow's event to the review, the outputs and the annotations."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.action.conftest import REPOSITORY, SOURCE, Step
+
+# ---------------------------------------------------------------- pull requests
+
+
+@pytest.mark.slow
+def test_a_pull_request_is_reviewed_and_the_workflow_told(step: Step, pull: int, payload, capsys) -> None:
+    assert step.run("pull_request", payload(pull)) == 0
+
+    (review,) = step.github.world.repositories[REPOSITORY].pulls[pull].reviews
+    outputs = step.outputs
+    assert outputs["status"] == "proposed"
+    assert int(outputs["tests-added"]) > 0
+    assert outputs["mutation-delta"].startswith("+")
+    assert str(review.id) in outputs["review-url"]
+    assert Path(outputs["patch-path"]).read_text().startswith("diff --git")
+    assert "school.py" in step.summary
+    report = json.loads(Path(step.environment["RUNNER_TEMP"], "testforge", "report.json").read_text())
+    assert report["schema"] == 1
+    assert (
+        step.environment["TESTFORGE_INPUT_GITHUB_TOKEN"] not in json.dumps(report) + capsys.readouterr().out
+    )
+
+
+@pytest.mark.slow
+def test_what_code_prints_does_not_command_the_runner(step: Step, github, payload, capsys) -> None:
+    loud = b"print('::error::from the code')\nprint('::set-output name=status::hacked')\n" + SOURCE
+    github.world.push(REPOSITORY, "school", {"school.py": loud})
+    number = github.world.open_pull(REPOSITORY, "school").number
+
+    step.run("pull_request", payload(number))
+
+    lines = capsys.readouterr().out.splitlines()
+    begin = next(n for n, line in enumerate(lines) if line.startswith("::stop-commands::"))
+    end = lines.index(f"::{lines[begin].removeprefix('::stop-commands::')}::")
+    assert not [line for n, line in enumerate(lines) if line.startswith("::") and begin < n < end]
+    assert not any("hacked" in line or "from the code" in line for line in lines[end + 1 :])
+
+
+@pytest.mark.slow
+def test_a_forks_pull_request_gets_a_patch_and_nothing_is_posted(step: Step, github, payload, capsys) -> None:
+    world = github.world
+    world.fork(REPOSITORY, "mallory")
+    world.push("mallory/parcels", "school", {"school.py": SOURCE})
+    number = world.open_pull(REPOSITORY, "school", head_repo="mallory/parcels").number
+
+    assert step.run("pull_request", payload(number)) == 0
+
+    assert world.repositories[REPOSITORY].pulls[number].reviews == []
+    assert step.outputs["status"] == "proposed"
+    assert Path(step.outputs["patch-path"]).is_file()
+    assert "::notice::The token of a fork's workflow cannot write" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [({"state": "closed"}, "The pull request is closed."), ({"draft": True}, "The pull request is a draft")],
+)
+def test_what_is_not_to_be_reviewed_is_told_and_fails_nothing(
+    step, pull, payload, capsys, more, sentence
+) -> None:
+    assert step.run("pull_request", payload(pull, **more)) == 0
+    assert f"::notice::{sentence}" in capsys.readouterr().out
+    assert step.outputs == {"status": "nothing-to-test"}
+
+
+def test_missing_permissions_are_told_with_what_to_write(
+    step: Step, pull: int, payload, github, capsys
+) -> None:
+    installation = github.world.repositories[REPOSITORY].installation
+    token = github.world.make_token(installation, [REPOSITORY], {"metadata": "read"})
+    assert step.run("pull_request", payload(pull), github_token=token.value) == 1
+    out = capsys.readouterr().out
+    assert out.count("::error::") == 1
+    assert "permissions: contents: read, pull-requests: write" in out
+
+
+# ---------------------------------------------------------------- comments
+
+
+@pytest.mark.slow
+def test_a_command_of_somebody_who_may_write_starts_a_review(step: Step, pull: int, comment) -> None:
+    told = step.github.world.comment(REPOSITORY, pull, "/testforge")
+    event = comment(pull, "/testforge")
+    event["comment"]["id"] = told.id
+    assert step.run("issue_comment", event) == 0
+    assert len(step.github.world.repositories[REPOSITORY].pulls[pull].reviews) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "user", "answer"),
+    [
+        ("/testforge", "bob", "Only people with write permission"),
+        ("/testforge help", "alice", "/testforge apply"),
+        ("/testforge dismiss T1", "alice", "The Action forgets each run when it ends"),
+    ],
+)
+def test_a_command_that_needs_no_run_is_answered(step: Step, pull: int, comment, body, user, answer) -> None:
+    world = step.github.world
+    told = world.comment(REPOSITORY, pull, body, user=user)
+    event = comment(pull, body, user)
+    event["comment"]["id"] = told.id
+    assert step.run("issue_comment", event) == 0
+    comments = world.repositories[REPOSITORY].pulls[pull].comments
+    assert answer in comments[-1].body
+
+
+def test_a_comment_without_command_does_nothing(step: Step, pull: int, comment) -> None:
+    assert step.run("issue_comment", comment(pull, "Thank you!")) == 0
+    assert not step.github.writes()
+
+
+# ---------------------------------------------------------------- by hand
+
+
+@pytest.mark.slow
+def test_one_file_is_tested_by_hand(step: Step, tmp_path: Path) -> None:
+    root = tmp_path / "checkout"
+    root.mkdir()
+    (root / "school.py").write_bytes(SOURCE)
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    step.environment["GITHUB_WORKSPACE"] = str(root)
+    assert step.run("workflow_dispatch", {}, file="school.py") == 0
+    assert step.outputs["status"] == "proposed"
+    subprocess.run(["git", "apply", step.outputs["patch-path"]], cwd=root, check=True)
+    assert list(root.rglob("test_school.py"))
+
+
+# ---------------------------------------------------------------- what is wrong
+
+
+@pytest.mark.parametrize(
+    ("event", "payload", "inputs", "sentence"),
+    [
+        ("push", {}, {}, "testforge does nothing for the event 'push'."),
+        ("pull_request", {"action": "opened"}, {}, "The event names no pull request"),
+        (
+            "pull_request_target",
+            {"pull_request": {"number": 1}},
+            {},
+            "does not run under pull_request_target",
+        ),
+        ("workflow_dispatch", {}, {}, "needs the input `file`"),
+        (
+            "pull_request",
+            {},
+            {"sandbox": "none"},
+            "The input 'sandbox' is 'none'. It can be auto, docker, process.",
+        ),
+        ("pull_request", {}, {"budget_usd": "much"}, "The input 'budget-usd' is 'much'. It must be a number"),
+        ("pull_request", {}, {"fail_on": "always"}, "The input 'fail-on' is 'always'."),
+    ],
+)
+def test_what_cannot_be_done_is_one_annotation(step, capsys, event, payload, inputs, sentence) -> None:
+    assert step.run(event, payload, **inputs) == 2
+    out = capsys.readouterr().out
+    assert out.count("::error::") == 1
+    assert sentence in out
+
+
+def test_an_empty_token_is_told(step: Step, pull: int, payload, capsys) -> None:
+    assert step.run("pull_request", payload(pull), github_token="") == 2
+    assert "The input `github-token` is empty." in capsys.readouterr().out
