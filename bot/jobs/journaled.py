@@ -8,6 +8,7 @@ from typing import Any
 
 from bot.domain import Usage
 from bot.models import Message, Model, Reply, ToolCall, ToolSchema, Traits, traits_of
+from bot.models.budget import charge
 from bot.store.journal import Journal
 
 
@@ -34,7 +35,9 @@ class Journaled:
         call = self._journal.next_call([{"model": self.name}, *messages, {"tools": list(tools)}])
         kept = call.read()
         if kept is not None:
-            return _reply(kept)
+            reply = _reply(kept)
+            charge(self._model, reply.usage.cost_usd)
+            return reply
         self.asked += 1
         reply = self._model.complete(messages, tools)
         call.write(asdict(reply))

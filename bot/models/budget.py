@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
+from typing import Any
 
 from bot.errors import ModelError
 
@@ -58,3 +59,17 @@ class Budget:
             self.reserved_usd = left if left > 1e-12 else 0.0  # sums of floats leave a rest
             self.spent_usd += cost_usd
             self._settled.notify_all()
+
+
+def charge(model: Any, cost_usd: float) -> None:
+    """Charge a model's budget with what an earlier run of the same job spent, so that a restart gives nothing back.
+
+    Args:
+        model: Any model; one without a budget, such as the built-in one, is left alone.
+    """
+    while model is not None:
+        budget = getattr(model, "budget", None)
+        if isinstance(budget, Budget):
+            budget.settle(0.0, cost_usd)
+            return
+        model = getattr(model, "model", None)  # what traces or records stands around what calls

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 import pytest
 
-from bot.models.budget import Budget, BudgetError
+from bot.models.budget import Budget, BudgetError, charge
+from bot.models.client import Tapes, load
+from bot.models.remote import Remote
+from bot.models.trace import Traced
 
 
 def test_what_a_call_may_cost_is_set_aside_and_what_it_did_cost_is_charged() -> None:
@@ -75,3 +79,17 @@ def test_many_threads_never_spend_more_than_the_limit() -> None:
     assert max(most) <= 1.0
     assert budget.reserved_usd == 0.0
     assert 0.8 < budget.spent_usd <= 1.0
+
+
+def test_what_an_earlier_run_of_a_job_spent_is_charged_through_all_that_stands_around_a_model(
+    tmp_path: Path,
+) -> None:
+    model = load("openai/gpt-4o", seed=0, budget_usd=1.0, tapes=Tapes(trace=tmp_path / "trace"))
+    assert isinstance(model, Traced)
+    assert isinstance(model.model, Remote)
+    charge(model, 0.75)
+    assert model.model.budget.left_usd == 0.25
+
+
+def test_a_model_without_a_budget_is_charged_nothing() -> None:
+    charge(load("testforge/offline", seed=0, budget_usd=1.0), 0.75)
