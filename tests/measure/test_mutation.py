@@ -334,6 +334,20 @@ def test_a_mutant_that_does_harm_is_contained(open_box: OpenBox) -> None:
     }
 
 
+def test_a_mutant_that_ends_at_a_second_try_with_twice_the_time_is_no_timeout(open_box: OpenBox) -> None:
+    # The first limit is a little over half a second of CPU time.
+    source = (
+        "import time\n\n\ndef burn(x):\n    end = time.process_time() + 0.8 * x\n"
+        "    while time.process_time() < end:\n        pass\n    return x\n"
+    )
+    tests = "import mod\ndef test_burn(): assert mod.burn(0) == 0\n"
+    scene = Scene(open_box, {"mod.py": source, "test_mod.py": tests}, "mod.py")
+    assert scene.outcomes(("0.8 * x", "Mul_Add"), ("< end", "Lt_IsNot")) == {
+        "0.8 * x": SURVIVED,
+        "< end": MutantOutcome.TIMEOUT,
+    }
+
+
 SUITES = {
     "mod.py": "def f(x):\n    return x + 1\n\n\ndef g(x):\n    return x + 2\n\n\ndef h(x):\n    return x + 3\n",
     "conftest.py": "import pytest\n@pytest.fixture(scope='session')\ndef value():\n    import mod\n    return mod.h(0)\n",
