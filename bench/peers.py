@@ -54,9 +54,11 @@ def pynguin_tests(subject: Subject, root: Path, work: Path, *, search_s: int, se
 
 
 def _interpreter() -> str:
-    """Return a Python that Pynguin runs on: one on the path, one of pyenv's, or a version for uv to download."""
-    of_pyenv = sorted(Path.home().glob(f".pyenv/versions/{_PYTHON}.*/bin/python"))
-    return shutil.which(f"python{_PYTHON}") or (str(of_pyenv[-1]) if of_pyenv else _PYTHON)
+    """Return a Python that Pynguin runs on: one of pyenv's, one on the path, or a version for uv to download."""
+    of_pyenv = sorted(
+        Path.home().glob(f".pyenv/versions/{_PYTHON}.*/bin/python")
+    )  # its shims may lead nowhere
+    return str(of_pyenv[-1]) if of_pyenv else shutil.which(f"python{_PYTHON}") or _PYTHON
 
 
 def _environment(subject: Subject, root: Path, work: Path) -> Path:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from types import CodeType, FunctionType
 from typing import Any
@@ -35,9 +36,10 @@ class Hollowness:
         self.moving: set[str] = set()
 
     def learn(self, cases: Sequence[Case]) -> None:
-        """Note which looks were seen to change: they say more than what stays as it was made."""
-        told = [case for case in cases if not case.unbound and len(case.outcome.checks) < 3]
-        self.moving = {expression for case in told for expression, _ in case.outcome.checks}
+        """Note which looks were often seen to change: they say more than what mostly stays as it was made."""
+        times = Counter(expression for case in cases for expression, _ in case.outcome.checks)
+        often = max(times.values(), default=0) / 10
+        self.moving = {expression for expression, count in times.items() if count >= often}
 
     def barred(self, cases: Sequence[Case], asked: Sequence[int]) -> set[int]:
         """Return the indexes, of those asked about, of cases that are hollow whatever is looked at besides."""
