@@ -84,7 +84,8 @@ def run_once(
         time.sleep(max(0.0, began + kill_after_s - time.monotonic()))
         while not killed and not _ended(store, name):
             killed = victim.kill()
-        victim.revive()
+        if killed:
+            victim.revive()
     wait_for(lambda: _ended(store, name), f"{name} does not end: {log()}", 400)
     seconds = time.monotonic() - began
     pull = github.world.repositories[REPOSITORY].pulls[number]
