@@ -157,13 +157,18 @@ def _subject(table: Table, outline: Outline, in_class: str) -> str:
 
 def _round_trip(table: Table, name: str) -> str:
     """Return the words for what undoes something applied to it: `dumps_and_loads_round_trip`."""
-    found = re.match(r"(?:\w+\.)*(\w+)\((?:\w+\.)*(\w+)\(.*\)(\[:-1\])?\)$", table.when)
+    found = re.match(r"(?:\w+\.)*(\w+)\((?:\w+\.)*(\w+)\(.*\)(\[:-1\])?\)$", _awaited(table.when))
     if not name or found is None or found[2] != name:
         return ""
     back = words.method_words(found[1])
     if found[3]:
         return f"{back}_of_incomplete_{words.method_words(name)}"
     return f"{words.method_words(name)}_and_{back}_round_trip"
+
+
+def _awaited(when: str) -> str:
+    """Return what a step calls, without what runs it to its end."""
+    return re.sub(r"^asyncio\.run\((.*)\)$", r"\1", when)
 
 
 def _assigned(table: Table) -> str:
@@ -176,7 +181,7 @@ def _looked_at(table: Table) -> str:
     if table.is_statement:
         return ""
     try:
-        node = ast.parse(table.when, mode="eval").body
+        node = ast.parse(_awaited(table.when), mode="eval").body
     except (SyntaxError, ValueError):
         return ""
     while isinstance(node, ast.UnaryOp):

@@ -122,3 +122,28 @@ def test_an_optional_parameter_names_a_table_if_any_row_gives_it() -> None:
         for c, text in (("a", "'-'"), ("b", "'_'"))
     ]
     assert name_of(*rows) == "test_slug_with_separator"
+
+
+@pytest.mark.parametrize(
+    ("subject", "when", "then", "name"),
+    [
+        (
+            "dumps",
+            "loads(dumps([1]))",
+            value("[1]"),
+            "test_dumps_and_loads_round_trip",
+        ),
+        (
+            "dumps",
+            "loads(dumps([1])[:-1])",
+            Then("raises", "", "BadSignature"),
+            "test_loads_of_incomplete_dumps_raises_bad_signature",
+        ),
+        ("total", "asyncio.run(total([1]))", value("1"), "test_total"),
+    ],
+)
+def test_what_a_call_is_wrapped_in_is_told_apart(subject: str, when: str, then: Then, name: str) -> None:
+    told = name_of(Scenario(subject, when, then))
+    assert told is not None
+    assert told.startswith(name)
+    assert "run" not in told

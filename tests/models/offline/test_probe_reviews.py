@@ -271,3 +271,38 @@ def test_what_the_machine_says_is_left_out_and_an_extension_s_own_panic_ends_not
     whens = [scenario.when for scenario in found]
     assert any(when.startswith("checked(") for when in whens)
     assert not [when for when in whens if when.startswith(("home(", "program("))]
+
+
+WAITING = """
+import asyncio
+
+
+class Till:
+    def __init__(self, float_=3):
+        self.float = float_
+
+    async def take(self, amount: int) -> int:
+        if amount < 0:
+            raise ValueError("nothing to take")
+        await asyncio.sleep(3600)
+        self.float += amount
+        return self.float
+
+
+async def total(prices: list[int]) -> int:
+    await asyncio.sleep(10)
+    return sum(prices) + 1
+
+
+async def forever() -> None:
+    await asyncio.get_running_loop().create_future()
+"""
+
+
+def test_coroutine_functions_are_run_to_their_end_and_time_passes_at_once(tmp_path: Path) -> None:
+    found = explored(tmp_path, {"till.py": WAITING}, "till", set(range(1, WAITING.count("\n") + 1)))
+    whens = [scenario.when for scenario in found]
+    assert any(when.startswith("asyncio.run(total(") for when in whens)
+    assert any(when.startswith("asyncio.run(till.take(") for when in whens)
+    assert all("import asyncio" in s.imports for s in found if "asyncio" in s.when)
+    assert not [when for when in whens if "forever" in when]

@@ -7,6 +7,8 @@ import builtins
 from types import ModuleType
 from typing import Any
 
+from .looping import Asyncio
+
 IMPORTS = {
     **{
         name: f"import {name}"
@@ -19,6 +21,7 @@ IMPORTS = {
     **{
         name: f"from datetime import {name}" for name in ("datetime", "date", "timedelta", "timezone", "time")
     },
+    "asyncio": "import asyncio",
     "collections": "import collections",
     "Decimal": "from decimal import Decimal",
     "Fraction": "from fractions import Fraction",
@@ -47,6 +50,8 @@ class Names:
         self.imported = _imported(tree, module)
         self._read: dict[str, tuple[str, ...]] = {}
         self._known: dict[str, Any] = {}
+        if any(isinstance(node, ast.AsyncFunctionDef) for node in ast.walk(tree)):
+            self._known["asyncio"] = Asyncio()
         self._sources: dict[str, tuple[tuple[str, str], ...]] = {}
 
     def adopt(self, module: ModuleType) -> None:

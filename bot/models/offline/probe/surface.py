@@ -211,11 +211,11 @@ class Surface:
             if home == name_of_module and value.__name__ == name:
                 self._class(name, value, node)
             return
-        if not callable(value) or inspect.iscoroutinefunction(value) or inspect.isasyncgenfunction(value):
+        if not callable(value) or inspect.isasyncgenfunction(value):
             return
         if node is None and not (home == name_of_module and inspect.isfunction(value)):
             return
-        op = self._function(name, name + "({*})", value, node, bound=False)
+        op = self._function(name, _awaited(name + "({*})", value), value, node, bound=False)
         if op is not None:
             op.public = not name.startswith("_")
             self.functions.append(op)
@@ -303,10 +303,11 @@ class Surface:
             value = getattr(cls, attribute)
         except Exception:
             return
-        if inspect.iscoroutinefunction(value):
+        if inspect.isasyncgenfunction(value):
             return
         if isinstance(raw, (classmethod, staticmethod)):
-            static = self._function(subject, f"{owner.name}.{attribute}({{*}})", value, node, bound=False)
+            form = _awaited(f"{owner.name}.{attribute}({{*}})", value)
+            static = self._function(subject, form, value, node, bound=False)
             if static is not None:
                 static.public = not attribute.startswith("_")
                 owner.ops.append(static)
@@ -316,7 +317,7 @@ class Surface:
         if dunder:
             form, statement = _OPERATOR_FORMS.get(attribute, ("{self}." + attribute + "({*})", False))
         else:
-            form, statement = "{self}." + attribute + "({*})", False
+            form, statement = _awaited("{self}." + attribute + "({*})", value), False
         op = self._function(subject, form, raw, node, bound=True, receiver=owner.name)
         if op is None:
             return
@@ -352,6 +353,11 @@ class Surface:
             if op.form.startswith("{self}.") and not op.params and "(" not in op.form and op.public:
                 views.append(op.form)
         return views
+
+
+def _awaited(form: str, value: Any) -> str:
+    """Return the form of a call, run to its end where it gives a coroutine."""
+    return f"asyncio.run({form})" if inspect.iscoroutinefunction(value) else form
 
 
 def _mixin(home: type) -> bool:
