@@ -62,10 +62,14 @@ def installed() -> Iterator[Python]:
 
     # pyenv keeps its versions where nothing looks for them unless one is activated.
     kept = sorted(Path.home().glob(".pyenv/versions/3.*/bin"), key=_numbers, reverse=True)
+    # Its shims are scripts that start whichever Python a directory's settings name, and take their time for it.
+    path = [
+        place for place in os.environ.get("PATH", os.defpath).split(os.pathsep) if Path(place).name != "shims"
+    ]
     options = ["--only-installed", "--all-versions", "--no-config", "--no-python-downloads"]
     done = subprocess.run(
         [find_uv_bin(), "python", "list", *options, "--output-format", "json"],
-        env={**os.environ, "PATH": os.pathsep.join([*map(str, kept), os.environ.get("PATH", os.defpath)])},
+        env={**os.environ, "PATH": os.pathsep.join([*map(str, kept), *path])},
         cwd="/",
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -78,8 +82,7 @@ def installed() -> Iterator[Python]:
     except ValueError:
         return
     for row in rows:
-        # A shim is a script that starts whichever Python its directory's settings name.
-        if row.get("implementation") == "cpython" and "/shims/" not in str(row["path"]):
+        if row.get("implementation") == "cpython":
             yield Python(os.path.realpath(row["path"]), str(row["version"]))
 
 
