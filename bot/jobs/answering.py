@@ -38,7 +38,12 @@ def conclude(office: Office, run: str, wish: Wish, end: Mapping[str, Any]) -> No
             built = Review.from_json(data)
             conclusion = cast("checks.Conclusion", built.conclusion)
             checks.finish(hub, check, conclusion, built.summary, title=built.title)
+            # A review is an answer; where there was nothing to review with, who asked is told so.
+            answer = "" if built.body else f"{built.title}."
         else:
+            if not check and end.get("told"):
+                check = checks.start(hub, pulls.read(hub, wish.number), run=run)
             checks.finish(hub, check, _CONCLUSIONS[end["state"]], end["reason"])
-        if wish.comment is not None and end["state"] != "done":
-            answers.answer(hub, pulls.read(hub, wish.number), wish, end["reason"])
+            answer = end["reason"]
+        if wish.comment is not None and answer:
+            answers.answer(hub, pulls.read(hub, wish.number), wish, answer)
