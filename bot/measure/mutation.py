@@ -159,6 +159,7 @@ def _job(
         "first": [test for test in dict.fromkeys(first) if test in set(tests)],
         "lines": {test: sorted(coverage.lines_by_test.get(test, ())) for test in tests},
         "import_lines": sorted(coverage.import_lines),
+        "statements": sorted(coverage.statements),
         "spawning": any(
             _may_spawn(box, file) for file in sorted({test.partition("::")[0] for test in tests})
         ),
@@ -173,9 +174,7 @@ def _may_spawn(box: Sandbox, file: str) -> bool:
         return False
 
 
-def _leave_out(
-    job: dict[str, Any], waiting: Sequence[Mutant], met: Mapping[str, Collection[str]]
-) -> None:
+def _leave_out(job: dict[str, Any], waiting: Sequence[Mutant], met: Mapping[str, Collection[str]]) -> None:
     """Spare known survivors the tests that they have met."""
     for row, mutant in zip(job["mutants"], waiting, strict=True):
         if mutant.id in met:

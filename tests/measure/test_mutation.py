@@ -446,6 +446,23 @@ def test_code_that_does_not_bear_a_fork_makes_each_mutant_a_process_of_its_own(o
     assert any("do not pass in a fork" in note for note in result.notes)
 
 
+def test_lines_that_coverage_is_told_to_leave_out_are_mutated_all_the_same(open_box: OpenBox) -> None:
+    source = (
+        "def f(x):\n    if x > 1:  # pragma: no cover\n        x = x + 2\n    return x + 3\n\n\n"
+        "def g(x):  # pragma: no cover\n    return x + 4\n\n\ndef h(x):\n    while True:\n        return x\n"
+    )
+    tests = "from mod import *\ndef test_all(): assert (f(2), f(1), g(1), h(1)) == (7, 4, 5, 1)\n"
+    scene = Scene(open_box, {"mod.py": source, "test_mod.py": tests}, "mod.py")
+    assert scene.outcomes(
+        ("x > 1", "AddNot"), ("x + 2", "Add_Sub"), ("x + 4", "Add_Sub"), ("while", "AddNot")
+    ) == {
+        "x > 1": KILLED,
+        "x + 2": KILLED,
+        "x + 4": KILLED,
+        "while": KILLED,
+    }
+
+
 def test_a_mutant_of_a_default_argument_is_killed_by_those_who_rely_on_it(open_box: OpenBox) -> None:
     source = (
         "def f(x, y=1, *, z=True, u=None):\n    return (x, y, z)\n\n\n"

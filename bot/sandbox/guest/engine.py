@@ -8,7 +8,7 @@ test ever runs in a process that others are forked from.
 The job is a dict: `tree`, `scratch`, `path` (absolute), `source`, `check` (what is still to be found out about the
 mutants: "", `compiles`, `equivalent`), `mutants` (`first`, `last`, `start`, `end`, `text`, `function`, `without`:
 places of tests not to run), `tests` (node ids), `first` (tests to try first), `lines` (of the file, by test),
-`import_lines`, `spawning` (whether a test might start other Pythons, whose lines no tracer sees), `workers`,
+`statements` (the lines that coverage knows of), `import_lines`, `spawning` (whether a test might start other Pythons, whose lines no tracer sees), `workers`,
 `results` (the file to write).
 
 Each line of the results is a JSON object: `{"mutant": place, "outcome": word, "test": place or null}`,

@@ -54,6 +54,7 @@ class Plan:
         self.settled: dict[int, str] = {}
         self._lines = [frozenset(job["lines"].get(test, ())) for test in job["tests"]]
         self._imported = frozenset(job["import_lines"])
+        self._statements = frozenset(job["statements"])
         self._spawning = bool(job["spawning"])
         self._first = {test: rank for rank, test in enumerate(job["first"])}
         self._rank = self._ranks(job["tests"])
@@ -86,9 +87,13 @@ class Plan:
             in_body = True
         else:
             in_body = unit.function and mutant["first"] >= unit.body
+        if in_body and not lines & self._statements:
+            # Coverage says nothing of a line that it is told to leave out, or that the compiler has folded away.
+            lines = frozenset(range(unit.body, unit.last + 1))
         if in_body and not lines & self._imported:
             way = SWAP
-            reaching = [test for test, reached in enumerate(self._lines) if reached & lines]
+            unknown = not lines & self._statements
+            reaching = [test for test, reached in enumerate(self._lines) if unknown or reached & lines]
         else:
             way = IMPORT
             reaching = list(range(len(self._lines)))
