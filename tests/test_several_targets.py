@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -152,3 +154,27 @@ def test_an_unknown_model_is_found_before_anything_is_prepared(repo: Path) -> No
     with pytest.raises(UsageError, match="There is no model 'nobody/nothing'"):
         review(wish, lambda progress: stages.append(progress.stage))
     assert set(stages) == {"changes", "model"}
+
+
+def test_ctrl_c_ends_all_of_them_with_a_report_of_what_was_found(server: ModelServer, repo: Path) -> None:
+    asked = threading.Barrier(len(NAMES) + 1, timeout=200)
+
+    def answer(request: dict[str, Any]) -> Turn | Raw:
+        if "File under test" not in json.dumps(request["messages"]):
+            return Turn("ready")
+        asked.wait()
+        return Raw(manner="stall")
+
+    server.lock, server.chosen = _NoLock(), answer
+    options = ["--base", "main", "--model", "openai/gpt-4o", "--sandbox", "process", "--json", "-"]
+    with subprocess.Popen(
+        [sys.executable, "-c", "from bot.entry import main; main()", "review", str(repo), *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as run:
+        asked.wait()
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate(timeout=200)
+    assert run.returncode == 1, err
+    assert json.loads(out)["status"] == "cancelled"
+    assert b"Traceback" not in err
