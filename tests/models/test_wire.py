@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain import Usage
-from bot.models import Reply, ToolCall
+from bot.models import Kind, Reply, ToolCall
 from bot.models.wire import (
     assistant_message,
     reply_from,
@@ -107,3 +108,72 @@ def test_a_call_left_unanswered_is_answered_in_the_history() -> None:
         tool_message(second, "done"),
         tool_message(first, "error: this call was not run"),
     ]
+
+
+def test_ids_used_again_in_a_later_turn_get_a_number_and_their_answers_follow() -> None:
+    call = ToolCall("call_1", "f", "{}")
+    turn = [assistant_message(Reply("", (call,), "tool_calls")), tool_message(call, "done")]
+    history = valid_history([*turn, *turn, *turn])
+    asked = [message["tool_calls"][0]["id"] for message in history[::2]]
+    assert asked == ["call_1", "call_1_2", "call_1_3"]
+    assert [message["tool_call_id"] for message in history[1::2]] == asked
+
+
+def test_calls_of_one_reply_never_share_an_id() -> None:
+    rows = [{"id": "a", "function": {"name": name, "arguments": "{}"}} for name in ("f", "g", "h")]
+    reply = reply_from({"choices": [{"message": {"tool_calls": rows}}]})
+    assert [call.id for call in reply.tool_calls] == ["a", "a_2", "a_3"]
+
+
+@pytest.mark.parametrize(
+    ("choice", "kind"),
+    [
+        ({"finish_reason": "length", "message": {"content": "half"}}, Kind.TRUNCATED),
+        ({"finish_reason": "content_filter", "message": {"content": ""}}, Kind.REFUSED),
+        ({"finish_reason": "stop", "message": {"refusal": "I can't."}}, Kind.REFUSED),
+        (
+            {
+                "finish_reason": "stop",
+                "message": {},
+                "provider_specific_fields": {"native_finish_reason": "MALFORMED_FUNCTION_CALL"},
+            },
+            Kind.MALFORMED,
+        ),
+        (
+            {
+                "finish_reason": "tool_calls",
+                "message": {"tool_calls": [{"id": "1", "function": {"name": "f", "arguments": "{}"}}]},
+                "provider_specific_fields": {"native_finish_reason": "MAX_TOKENS"},
+            },
+            Kind.TRUNCATED,
+        ),
+        ({"finish_reason": "stop", "message": {"content": " \n"}}, Kind.EMPTY),
+        ({"finish_reason": "stop", "message": {"content": "prose"}}, Kind.OK),
+    ],
+)
+def test_what_a_reply_is_good_for_is_read_from_all_that_says_it(choice: dict[str, Any], kind: Kind) -> None:
+    assert reply_from({"choices": [choice]}).kind is kind
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind"),
+    [(["{}"], Kind.OK), (["{"], Kind.MALFORMED), (["[]", "7"], Kind.MALFORMED), (["{", "{}"], Kind.OK)],
+)
+def test_a_reply_with_a_call_that_can_be_read_is_good(arguments: list[str], kind: Kind) -> None:
+    calls = tuple(ToolCall(str(n), "f", text) for n, text in enumerate(arguments))
+    assert Reply("", calls, "tool_calls").kind is kind
+
+
+def test_of_a_reply_longer_than_any_suite_the_beginning_is_kept_as_one_cut_off() -> None:
+    rows = [{"id": "1", "function": {"name": "f", "arguments": "x" * 2_000_000}}]
+    reply = reply_from({"choices": [{"message": {"content": "y" * 500_000, "tool_calls": rows}}]})
+    assert (reply.kind, len(reply.text)) == (Kind.TRUNCATED, 100_000)
+    assert reply.tool_calls == (ToolCall("1", "f", "{}"),)
+
+
+def test_usage_that_cannot_be_is_nothing() -> None:
+    usage = {"prompt_tokens": -5, "completion_tokens": "many", "prompt_tokens_details": 3}
+    assert reply_from({"usage": usage}).usage == Usage()
+    assert reply_from(
+        {"usage": {"prompt_tokens": 5, "prompt_tokens_details": {"cached_tokens": 9}}}
+    ).usage == Usage(5, 0, 5)
