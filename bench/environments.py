@@ -73,6 +73,7 @@ PROJECTS = (
     Project("itsdangerous==2.2.0"),
     Project("more-itertools==10.7.0"),
     Project("idna==3.10"),
+    Project("boltons==26.2.0"),
     Project("humanize==4.12.3"),
     Project(
         "attrs==25.3.0",
