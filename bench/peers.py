@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +14,8 @@ from bench.subjects import Subject, dependencies
 
 PYNGUIN = "pynguin==0.48.*"
 _PYTHON = "3.10"
-_GRACE_S = 300
+_GRACE_S = 600
+"""What it may take besides its search, in seconds: it runs mutants of its own to choose assertions."""
 
 
 def pynguin_tests(subject: Subject, root: Path, work: Path, *, search_s: int, seed: int) -> Path | None:
@@ -37,18 +40,17 @@ def pynguin_tests(subject: Subject, root: Path, work: Path, *, search_s: int, se
     ]
     environment = {**os.environ, "PYNGUIN_DANGER_AWARE": "1", "PYTHONHASHSEED": "0"}
     with (output / "log.txt").open("wb") as log:
+        done = subprocess.Popen(
+            command, cwd=output, env=environment, stdout=log, stderr=log, start_new_session=True
+        )
         try:
-            subprocess.run(
-                command,
-                cwd=output,
-                env=environment,
-                stdout=log,
-                stderr=log,
-                timeout=search_s + _GRACE_S,
-                check=False,
-            )
+            done.wait(search_s + _GRACE_S)
         except subprocess.TimeoutExpired:
             log.write(b"\nstopped: it did not end\n")
+        finally:  # its workers outlive it
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(done.pid, signal.SIGKILL)
+            done.wait()
     found = sorted(path for path in output.rglob("test_*.py") if "_failing" not in path.name)
     return found[0] if found else None
 
