@@ -12,11 +12,11 @@ from typing import Any
 
 from bot.models import Message, read_arguments
 
-CHARACTERS_PER_TOKEN = 3.0
+BYTES_PER_TOKEN = 3.0
 """Fewer than there mostly are, so that a window is not overrun."""
 FULL = 0.75
 """The share of a window at which older observations are condensed; the rest is for the reply."""
-LATER_CHARACTERS = 96_000
+LATER_BYTES = 96_000
 """What may stand behind the opening, whatever the window: all of it is paid for in every call, old results included."""
 OPENING = 2
 RECENT = 8
@@ -36,12 +36,12 @@ def fitted(messages: Sequence[Message], window: int | None, beside: int = 0) -> 
 
     Args:
         window: Tokens that a model can read; None is no limit.
-        beside: Characters that are sent with it, such as the tools.
+        beside: Bytes that are sent with it, such as the tools.
     """
     kept = list(messages)
     if window is None:
         return kept
-    room = min(FULL * window * CHARACTERS_PER_TOKEN, size(kept[:OPENING]) + beside + LATER_CHARACTERS)
+    room = min(FULL * window * BYTES_PER_TOKEN, size(kept[:OPENING]) + beside + LATER_BYTES)
     for recent in (RECENT, LEAST_RECENT):
         if size(kept) + beside <= room:
             break
@@ -59,8 +59,9 @@ def condensed(messages: Sequence[Message], recent: int = LEAST_RECENT) -> list[M
 
 
 def size(messages: Sequence[Message]) -> int:
-    """Return the characters of a conversation as it is sent."""
-    return sum(len(json.dumps(message, ensure_ascii=False)) for message in messages)
+    """Return the bytes of a conversation as it is sent."""
+    texts = (json.dumps(message, ensure_ascii=False) for message in messages)
+    return sum(len(text.encode("utf-8", "replace")) for text in texts)
 
 
 def _short(message: Message) -> Message:

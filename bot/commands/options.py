@@ -101,7 +101,7 @@ def taped(wish: Request, trace: Path | None, record: Path | None, replay: Path |
         raise UsageError(
             "A replay calls no model, so there is nothing to record: leave out --record or --replay."
         )
-    return replace(wish, trace=trace or settings().trace, record=record, replay=replay)
+    return replace(wish, trace=trace, record=record, replay=replay)
 
 
 def settings() -> Settings:

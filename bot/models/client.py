@@ -27,7 +27,7 @@ class Tapes:
     """What is kept of a run's calls, and where.
 
     Attributes:
-        trace: A file to which a line is added for every call.
+        trace: A file to which a line is added for every call; without one, `TESTFORGE_TRACE`.
         record: A directory in which calls and replies are kept to be replayed; a trace goes there too.
         replay: A directory from which the replies are taken; no model is called.
     """
@@ -50,12 +50,14 @@ def load(name: str, *, seed: int, budget_usd: float | None, tapes: Tapes | None 
     Raises:
         UsageError: A tape cannot be read or written, or the operator's price cannot be read.
     """
+    from bot.settings import load as settings
+
     kept = tapes or Tapes()
     redactor = configured()
     model = _model(name, seed, budget_usd, redactor)
     if kept.replay is not None:
         model = Replaying(name, seed, Cassette(kept.replay), redactor)
-    trace = kept.trace
+    trace = kept.trace or settings().trace
     if kept.record is not None:
         model = Recording(model, seed, Recorder(kept.record, redactor), redactor)
         trace = trace or kept.record / TRACE

@@ -22,8 +22,8 @@ from bot.models.waiting import wait_for
 from bot.models.wire import reply_from, usage_from, valid_history
 
 CALL_S = 300.0
-CHARACTERS_PER_TOKEN = 3.0
-"""Fewer than there mostly are (code has 3 to 4), so that what is set aside suffices."""
+BYTES_PER_TOKEN = 3.0
+"""Fewer than there mostly are (code has 3 to 4; a Chinese sign has 3 and is one), so that what is set aside suffices."""
 MARGIN = 1.2
 LEAST_TOKENS = 2_048
 """A reply shorter than that holds no test file; below it the budget is at its end."""
@@ -135,8 +135,8 @@ class _Call:
         self.history = history
         self.tools = tools
         self.price = price
-        characters = len(json.dumps([history, list(tools)], ensure_ascii=False))
-        self.prompt_tokens = round(characters / CHARACTERS_PER_TOKEN)
+        text = json.dumps([history, list(tools)], ensure_ascii=False)
+        self.prompt_tokens = round(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN)
         most = min(price.max_tokens, max(LEAST_TOKENS, price.window - self.prompt_tokens))
         prompt_usd = self.prompt_tokens * MARGIN * price.prompt
         if left_usd is not None and price.completion:
@@ -148,7 +148,7 @@ class _Call:
         """Return what a response used and cost, and where the cost comes from, as `Reply.cost_source` says it."""
         usage = usage_from(response.get("usage") or {}, 0.0)
         if not usage.prompt + usage.completion:
-            written = len(json.dumps(response.get("choices") or [], default=str)) / CHARACTERS_PER_TOKEN
+            written = len(json.dumps(response.get("choices") or [], default=str)) / BYTES_PER_TOKEN
             guessed = Usage(self.prompt_tokens, round(written), 0, self.most_usd)
             return guessed, "estimate" if self.price.is_known else "unknown"
         if self.price.source == "configured":

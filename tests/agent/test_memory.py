@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.memory import LATER_CHARACTERS, LEAST_RECENT, OPENING, condensed, fitted, size
+from bot.agent.memory import LATER_BYTES, LEAST_RECENT, OPENING, condensed, fitted, size
 from bot.models import Message, Reply, ToolCall
 from bot.models.wire import assistant_message, tool_message, valid_history
 
@@ -93,5 +93,5 @@ def test_any_conversation_keeps_its_form(turns: list[tuple[str, str]], window: i
 def test_in_a_window_of_any_size_old_results_are_not_paid_for_for_ever() -> None:
     messages = talk(40)
     kept = fitted(messages, 10**7)
-    assert size(messages) - size(messages[:OPENING]) > LATER_CHARACTERS
-    assert size(kept) - size(kept[:OPENING]) < LATER_CHARACTERS / 2
+    assert size(messages) - size(messages[:OPENING]) > LATER_BYTES
+    assert size(kept) - size(kept[:OPENING]) < LATER_BYTES / 2

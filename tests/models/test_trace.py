@@ -12,6 +12,7 @@ import pytest
 from bot.domain import Usage
 from bot.errors import UsageError
 from bot.models import Message, Reply, ToolCall, ToolSchema
+from bot.models.client import Tapes, load
 from bot.models.failures import CallError
 from bot.models.redaction import Redactor
 from bot.models.trace import Trace, Traced
@@ -115,3 +116,10 @@ def test_a_trace_that_cannot_be_written_is_said_before_any_call(tmp_path: Path) 
     (tmp_path / "file").write_text("", "utf-8")
     with pytest.raises(UsageError, match=r"The trace '.*' cannot be written"):
         Trace(tmp_path / "file" / "t", Redactor())
+
+
+def test_the_environment_can_ask_for_a_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TESTFORGE_TRACE", str(tmp_path / "from-the-environment"))
+    model = load("openai/gpt-4o", seed=0, budget_usd=None, tapes=Tapes(record=tmp_path / "tape"))
+    assert isinstance(model, Traced)
+    assert model.trace.path == tmp_path / "from-the-environment"

@@ -147,7 +147,9 @@ class Tweaker:
             " " + value,
         ]
         if value.count(" ") + value.count("\n") > 1 and self.random.random() < 0.7:
-            return self._tweak_words(value)
+            for _ in range(self.random.choice([1, 1, 2, 3])):
+                value = self._tweak_words(value)
+            return value
         pool = self.strings
         swaps = [text for text in self.swaps if text in value]
         if swaps:
