@@ -8,6 +8,7 @@ from typing import Any
 
 import structlog
 
+from bot.deliver.markdown import plain
 from bot.deliver.review import Review
 from bot.errors import TestforgeError
 from bot.github import answers, pulls
@@ -55,8 +56,9 @@ def _obey(office: Office, wish: Wish, received: float) -> Json:
     try:
         found = step("respond", _respond, office, wish, received)
     except Exception as error:
-        text = error.message if isinstance(error, TestforgeError) else str(error)
-        found = {"text": f"That could not be done. {text}"}
+        structlog.get_logger("testforge.order").exception("the command failed")
+        text = error.message if isinstance(error, TestforgeError) else "The server's log says why."
+        found = {"text": f"That could not be done. {plain(text)}"}
     step("remember", _remember, office, wish, found)
     step("answer", _answer, office, wish, found["text"])
     return {"answered": True}
