@@ -41,7 +41,8 @@ class Review:
         files: The proposed test files.
         suggested: Paths of those that the suggestions give, applied together.
         patch: The same files as a patch for `git apply`.
-        sticky: Markdown of the one summary comment; empty if it is not worth one (it is then edited if it is there).
+        sticky: Markdown of the one summary comment.
+        is_quiet: There was nothing to test, so that the summary is not posted for it, but edited if it is there.
         tests: The proposed tests, by key.
         deliver: `suggestions`; `commit` or `stacked-pr` if the tests are to be put into the repository at once.
     """
