@@ -36,9 +36,11 @@ floors: setup ## Check that imports run downward only
 
 check: lint types floors test ## All of the above
 
-lock: setup ## Write requirements.lock anew
+lock: setup ## Write requirements.lock anew, and the server's part of it
 	@$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header \
 	    --universal --group dev pyproject.toml -o requirements.lock
+	@$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header \
+	    --universal --group build --constraint requirements.lock pyproject.toml -o requirements.server.lock
 
 clean: ## Remove what these commands made in this directory
 	@rm -rf .venv .demo .bench .mypy_cache .ruff_cache .pytest_cache
