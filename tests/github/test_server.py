@@ -16,7 +16,7 @@ from bot.github.faults import InvalidError, RefusedError
 from bot.github.hub import Hub
 from tests.github.hands import HandClock
 from tests.github.server import GitHub
-from tests.github.server.world import RefusalError
+from tests.github.server.nouns import RefusalError
 
 REPOSITORY = "octo/parcels"
 

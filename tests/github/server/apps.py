@@ -7,8 +7,9 @@ from typing import Any
 
 import jwt
 
+from tests.github.server.nouns import RefusalError
 from tests.github.server.shapes import Shapes
-from tests.github.server.world import RefusalError, World
+from tests.github.server.world import World
 
 _LEVELS = {"read": 1, "write": 2}
 

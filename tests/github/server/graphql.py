@@ -11,9 +11,10 @@ from typing import Any
 from graphql import GraphQLError, GraphQLSchema, build_ast_schema, graphql_sync, parse
 
 from tests.github.server.gitstore import GitError
+from tests.github.server.nouns import Comment, Repository, Review, Token
 from tests.github.server.npm import GRAPHQL
 from tests.github.server.shapes import Shapes
-from tests.github.server.world import Comment, Repository, Review, Token, World
+from tests.github.server.world import World
 
 Json = Any
 

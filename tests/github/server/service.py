@@ -14,13 +14,15 @@ from typing import Any, Self
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 from bot.github.clock import Clock
-from tests.github.server import apps, control, githttp, graphql, rest
+from tests.github.server import apps, checks, comments, control, githttp, graphql, pulls, refs, rest, reviews
 from tests.github.server.faults import Fault, Faults
+from tests.github.server.nouns import RefusalError, Token
 from tests.github.server.openapi import Description, description
 from tests.github.server.shapes import Shapes
-from tests.github.server.world import RefusalError, Token, World
+from tests.github.server.world import World
 
 _WRITES_A_MINUTE = 80
+ENDPOINTS = (checks, comments, pulls, refs, reviews)  # each registers its own when it is imported
 Json = Any
 
 

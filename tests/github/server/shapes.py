@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.github.server.world import Comment, Pull, Repository, Review, World
+from tests.github.server.nouns import Comment, Pull, Repository, Review
+from tests.github.server.world import World
 
 Json = dict[str, Any]
 

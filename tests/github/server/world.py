@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import secrets
 import threading
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -16,6 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from bot.github.clock import Clock, SystemClock
 from tests.github.server.gitstore import GitStore
+from tests.github.server.nouns import Comment, Pull, RefusalError, Repository, Token
 
 ALL_PERMISSIONS = {
     "checks": "write",
@@ -33,21 +33,6 @@ def _key() -> rsa.RSAPrivateKey:
     return rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
 
-class RefusalError(Exception):
-    """An answer of 4xx."""
-
-    def __init__(self, status: int, message: str, errors: list[Any] | None = None) -> None:
-        super().__init__(message)
-        self.status = status
-        self.body = {
-            "message": message,
-            "documentation_url": "https://docs.github.com/rest",
-            "status": str(status),
-        }
-        if errors:
-            self.body["errors"] = errors  # type: ignore[assignment]
-
-
 class WorldClock:
     """The time on GitHub: that of another clock, with a skew that a test sets."""
 
@@ -62,96 +47,6 @@ class WorldClock:
     def text(self, at: float | None = None) -> str:
         """Return a time as GitHub writes it."""
         return datetime.fromtimestamp(self.now() if at is None else at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-@dataclass
-class Comment:
-    """A comment below a pull request, or on a line of it (`path` is set)."""
-
-    id: int
-    user: str
-    body: str
-    at: str
-    path: str = ""
-    line: int = 0
-    start_line: int | None = None
-    side: str = "RIGHT"
-    commit: str = ""
-    review: int | None = None
-    reply_to: int | None = None
-    reactions: list[tuple[str, str]] = field(default_factory=list)
-    minimized: bool = False
-
-
-@dataclass
-class Review:
-    """A review of a pull request."""
-
-    id: int
-    user: str
-    body: str
-    state: str
-    commit: str
-    at: str
-    minimized: bool = False
-
-
-@dataclass
-class Pull:
-    """A pull request."""
-
-    number: int
-    title: str
-    body: str
-    author: str
-    head_repo: Repository | None
-    head_ref: str
-    base_ref: str
-    draft: bool = False
-    state: str = "open"
-    labels: list[str] = field(default_factory=list)
-    comments: list[Comment] = field(default_factory=list)
-    reviews: list[Review] = field(default_factory=list)
-    line_comments: list[Comment] = field(default_factory=list)
-    last_head: str = ""
-
-
-@dataclass
-class Repository:
-    """A repository."""
-
-    id: int
-    full_name: str
-    store: GitStore
-    installation: int | None
-    collaborators: dict[str, str]
-    archived: bool = False
-    size_kb: int = 100
-    protected: set[str] = field(default_factory=set)
-    pulls: dict[int, Pull] = field(default_factory=dict)
-    checks: list[dict[str, Any]] = field(default_factory=list)
-    issues: int = 0
-
-    @property
-    def owner(self) -> str:
-        """The owner's login."""
-        return self.full_name.partition("/")[0]
-
-    @property
-    def name(self) -> str:
-        """The name without the owner."""
-        return self.full_name.partition("/")[2]
-
-
-@dataclass
-class Token:
-    """An installation's token."""
-
-    value: str
-    installation: int
-    repositories: frozenset[str]
-    permissions: dict[str, str]
-    until: float
 
 
 class World:
