@@ -19,6 +19,7 @@ from bot.commands.action import action
 from bot.commands.distil import distil
 from bot.commands.doctor import doctor
 from bot.commands.generate import generate
+from bot.commands.init import init
 from bot.commands.intent import intent
 from bot.commands.rank import rank
 from bot.commands.review import review
@@ -96,3 +97,4 @@ app.command(short_help="Rank candidates for a function by tests that may be wron
 app.command(short_help="Ask what a function should do where that is not certain.")(intent)
 app.command(short_help="Make training data for a test generator from repositories.")(distil)
 app.command(short_help="Be a step of a GitHub workflow.")(action)
+app.command(short_help="Write a first configuration and a workflow for a repository.")(init)
