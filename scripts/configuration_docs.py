@@ -54,9 +54,8 @@ def main() -> int:
             if not path.is_file() or path.read_text("utf-8") != text
         ]
         if stale:
-            print(
-                f"{', '.join(stale)} is not what scripts/configuration_docs.py writes. Run it.",
-                file=sys.stderr,
+            sys.stderr.write(
+                f"{', '.join(stale)} is not what scripts/configuration_docs.py writes. Run it.\n"
             )
         return int(bool(stale))
     for path, text in wanted.items():
