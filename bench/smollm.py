@@ -7,6 +7,11 @@ short, and its server answers 500 to what it cannot read. The run must end by it
 why. Not for CI: the model (100 MB) and its server are installed in an environment of their own, and 13 tokens a second
 make it long.
 
+Seen on 2026-11-30 with --max-iterations 4, on two cores shared with twenty other processes: a seed of one test that
+ends in an error, two replies of prose, the plain-text protocol, two replies without an action, one of them after a call
+that ran into its time limit of 300 s and was sent again. The loop ended by itself (`silent`), the run after 853 s with
+`no-useful-tests` and exit code 0; 6 calls, 6 lines in the trace, 9,951 tokens.
+
 The exit code is 1 unless the run ended with a report and a line in the trace for every call.
 """
 
@@ -35,6 +40,7 @@ parameters = xllamacpp.CommonParams()
 parameters.model.path = path
 parameters.n_ctx = 8192
 parameters.n_parallel = 1
+parameters.n_predict = 200
 parameters.use_jinja = True
 parameters.cpuparams.n_threads = 1
 parameters.hostnames = ["127.0.0.1"]

@@ -10,6 +10,9 @@ LiteLLM brings along), and those that a provider has read before in the same ord
 conversation costs whose beginning changes from call to call. The exit code is 1 if more than half of the tokens are
 uncached. Prices are GPT-4o's.
 
+Seen on 2026-11-30: 27 calls, 903,658 tokens of prompts, 89.3% of them found in the cache, 10.7% uncached; $1.35
+instead of $2.36.
+
 The played run is a program in the model's place: it writes a few tests a turn with the tools, runs them, slips now and
 then, and looks at the reports. Everything else is real: the loop, the tools, the sandbox, the file (the standard
 library's `statistics`).
