@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
 from pathlib import Path
 
 import pytest
 
+from bot.models.offline.probe.examples import matched
 from bot.models.offline.probe.mining import Mine
+from bot.models.offline.probe.programs import Op, Param, Step
 
 
 def mined(tmp_path: Path, text: str, name: str = "tests/test_shop.py") -> list[tuple[str, ...]]:
@@ -69,3 +72,12 @@ def test_a_file_that_is_left_out_is_not_read(tmp_path: Path) -> None:
     mine = Mine(tmp_path, "shop", dir(builtins))
     mine.dig("shop", without="tests/test_shop.py")
     assert not mine.programs
+
+
+def test_keywords_of_a_call_that_takes_any_are_arguments_too() -> None:
+    op = Op("f", "f({*})", [Param("a", None, False), Param("options", None, False, "**")])
+    call = ast.parse("f('x', strip=True)", mode="eval").body
+    assert isinstance(call, ast.Call)
+    args = matched(op, call)
+    assert args is not None
+    assert Step(op.form, args, op).text == "f('x', strip=True)"

@@ -190,9 +190,14 @@ def matched(op: Op, call: ast.Call) -> tuple[Arg, ...] | None:
         else:
             return None
         args.append(Arg(param, ast.unparse(value)))
-    by_name = {p.name: p for p in op.params}
+    by_name = {p.name: p for p in op.params if not p.star}
+    rest = next((p for p in op.params if p.star == "**"), None)
     for word in call.keywords:
-        if word.arg is None or word.arg not in by_name:
+        text = ast.unparse(word.value)
+        if word.arg in by_name:
+            args.append(Arg(by_name[word.arg], text, True))
+        elif word.arg is not None and rest is not None:
+            args.append(Arg(rest, f"{word.arg}={text}"))
+        else:
             return None
-        args.append(Arg(by_name[word.arg], ast.unparse(word.value), True))
     return tuple(args)

@@ -14,7 +14,7 @@ from .programs import MINED, Arg, Case, Op, Step
 
 SHORT = 24
 MOST_TRIES = 160
-MOST_FAULTS = 12
+MOST_FAULTS = 8
 _SECONDS = 10
 _PIECES = re.compile(r"\s*(?:\w+|[^\w\s])")
 

@@ -147,9 +147,7 @@ class Tweaker:
             " " + value,
         ]
         if value.count(" ") + value.count("\n") > 1 and self.random.random() < 0.7:
-            for _ in range(self.random.choice([1, 1, 2, 3])):
-                value = self._tweak_words(value)
-            return value
+            return self._tweak_words(value)
         pool = self.strings
         swaps = [text for text in self.swaps if text in value]
         if swaps:
