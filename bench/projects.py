@@ -46,7 +46,7 @@ class Project:
 
 PROJECTS = (
     Project("python-slugify==5.0.2", "slugify/slugify.py", "test_all.py", 100),
-    Project("humanize==4.17.0", "src/humanize/time.py", "tests/test_time.py", 50, root="src"),
+    Project("humanize==4.17.0", "src/humanize/time.py", "tests/test_time.py", 100, root="src"),
     Project("sqlparse==0.6.1", "sqlparse/engine/statement_splitter.py", "tests", 50),
     Project("itsdangerous==2.2.0", "src/itsdangerous/timed.py", "tests", 100, root="src"),
     Project("boltons==26.2.0", "boltons/cacheutils.py", "tests/test_cacheutils.py", 100, also="tests"),
