@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from .mining import needed, parametrised, plain, substituted
 from .programs import Arg, Case, Op, Step
+from .statements import needed, parametrised, plain, substituted
 from .surface import Surface
 
 _MOST_CASES = 250
