@@ -5,22 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import tempfile
 import threading
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
 
 from bot.store.tables import model_calls
-
-_VARYING = re.compile(
-    r"\b\d+\.\d+ ?s\b"  # how long something took
-    r"|\b0x[0-9a-f]{6,16}\b"  # where an object lay
-    r"|/tmp/[\w./-]*"  # the names of temporary directories
-)
-"""What differs in a conversation that is led a second time, though nothing else does."""
 
 
 class Journal:
@@ -41,7 +36,9 @@ class Journal:
 
     def next_call(self, request: Sequence[Mapping[str, Any]]) -> Call:
         """Return the place in the journal of a request that is about to be made."""
-        text = _VARYING.sub("~", json.dumps(list(request), sort_keys=True, default=str))
+        text = _varying(tempfile.gettempdir()).sub(
+            "~", json.dumps(list(request), sort_keys=True, default=str)
+        )
         key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         with self._lock:  # several files of a run are worked on at once
             self._seen[key] += 1
@@ -69,3 +66,13 @@ class Call:
             connection.execute(
                 sa.insert(model_calls).values(**self._place, reply=json.dumps(dict(reply)), at=time.time())
             )
+
+
+@cache
+def _varying(temporary: str) -> re.Pattern[str]:
+    """Return what differs in a conversation that is led a second time, here or on another machine, though nothing else does."""
+    return re.compile(
+        r"\b\d+\.\d+ ?s\b"  # how long something took
+        r"|\b0x[0-9a-f]{6,16}\b"  # where an object lay
+        rf"|(?:/tmp|{re.escape(temporary)})/[\w./-]*"  # the names of temporary directories
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+
 from bot.domain import Usage
 from bot.jobs.journaled import Journaled
 from bot.models import Reply, ToolCall
@@ -67,3 +69,12 @@ def test_a_conversation_that_goes_another_way_asks_the_model(store):
     model = Counting()
     ask(Journaled(model, store.journal("r1")), "4 passed, 0 failed in 0.42 s")
     assert model.asked == 1
+
+
+def test_another_machines_directory_makes_no_other_request(store, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", "/var/lib/one/work/abc")
+    ask(Journaled(Counting(), store.journal("r1")), "it lies in /var/lib/one/work/abc/testforge-1/tree")
+    monkeypatch.setattr(tempfile, "tempdir", "/srv/two/work/abc")
+    model = Counting()
+    ask(Journaled(model, store.journal("r1")), "it lies in /srv/two/work/abc/testforge-9/tree")
+    assert model.asked == 0
