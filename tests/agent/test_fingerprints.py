@@ -37,7 +37,7 @@ def changed(old: str, new: str) -> set[str]:
         ("[1, 2]", "[1]", {"test_a"}),
         ("assert os", "assert os.path", {"TestB"}),
         ("LIMIT = 3", "LIMIT = 4", {"test_a", "TestB"}),
-        ("import os", "import os, sys", {"test_a", "TestB"}),
+        ("import os", "import os, shop", {"test_a", "TestB"}),
         ("class TestB", "def test_d():\n    assert 1\n\n\nclass TestB", set()),
         ("\n\nclass", "\n\n# a remark\nclass", set()),
         ("def test_c(", "def test_c((", {"test_a", "TestB"}),
@@ -58,3 +58,11 @@ def test_a_mark_changes_with_the_test_and_with_what_it_relies_on(old: str, new: 
 )
 def test_a_node_id_is_named_by_its_top_level_definition(node_id: str, name: str) -> None:
     assert name_of(node_id) == name
+
+
+def test_a_further_import_leaves_the_tests_alone_that_do_not_use_it() -> None:
+    test = "\n\ndef test_a():\n    assert a() == 1\n"
+    before = fingerprints(f"from shop import a\n{test}")
+    assert fingerprints(f"import re\n\nfrom shop import a, b\n{test}") == before
+    assert fingerprints(f"from shop import b as a\n{test}") != before
+    assert fingerprints(f"import other\nfrom shop import a\n{test}") != before
