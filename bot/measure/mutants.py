@@ -67,7 +67,9 @@ def generate(
         exclude: Kinds of code to leave out, see `exclusions.py`.
     """
     text = _Text(source)
-    touching = [s for s in splices(source) if lines is None or not lines.isdisjoint(range(s.first, s.last + 1))]
+    touching = [
+        s for s in splices(source) if lines is None or not lines.isdisjoint(range(s.first, s.last + 1))
+    ]
     excluded = excluded_lines(source, exclude)
     chosen = [s for s in touching if not any(begin <= s.first and s.last <= end for begin, end in excluded)]
     try:
