@@ -87,7 +87,8 @@ class Mutation(_Section):
         default=2000, description="Mutants per target; more are sampled, spread over functions."
     )
     leave_out: tuple[Literal["repr", "logging"], ...] = Field(
-        default=(), description="Code without mutants: bodies of `__repr__` and `__str__`, calls that only log."
+        default=(),
+        description="Code without mutants: bodies of `__repr__` and `__str__`, calls that only log.",
     )
 
 

@@ -28,7 +28,9 @@ WORKFLOWS = sorted(
     ids=lambda command: " ".join(command[:1] + command[-1:]),
 )
 def test_no_linter_has_anything_to_say(command: list[str]) -> None:
-    done = subprocess.run([BIN / command[0], *command[1:]], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [BIN / command[0], *command[1:]], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
