@@ -25,10 +25,12 @@ class Fate:
     Attributes:
         word: `passed` (all its tests), `failed`, `timeout`, or another last word of the child's own.
         position: Which of its tests was running, counted from 0; -1 before the first.
+        computed: Whether its CPU limit ended it: it did not just wait.
     """
 
     word: str
     position: int
+    computed: bool = False
 
 
 def adopt_orphans() -> None:
@@ -90,9 +92,10 @@ def watch(pid: int, pipe: int, seconds: Sequence[float], start_seconds: float = 
             patience, used, began = patience - 1, now_used, time.monotonic()
     os.close(pipe)
     status = end(pid)
+    computed = not word and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGPROF
     if not word:
-        word = "timeout" if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGPROF else "failed"
-    return Fate(word, position)
+        word = "timeout" if computed else "failed"
+    return Fate(word, position, computed)
 
 
 def end(pid: int) -> int:

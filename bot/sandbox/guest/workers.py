@@ -16,6 +16,7 @@ from .swapping import CannotSwapError
 REFUSED = "refused"
 """The file that lists mutants whose function could not be exchanged."""
 _TOKEN = 8
+_BEYOND_DOUBT = 20
 _SLOW_SECONDS = 1.0  # such tests come last, whatever they have killed
 _OUTCOMES = {"passed": "survived", "failed": "killed", "timeout": "timeout"}
 
@@ -87,7 +88,7 @@ class Workers:
                 break
             sequence = tests[: max(0, fate.position) + 1]
             killer = sequence[-1]
-            if fate.word == "timeout":
+            if fate.word == "timeout" and not (fate.computed and self._is_brief(killer)):
                 sequence = [killer]
                 fate = self._once_more(case, killer)
             if fate.word == "timeout" or (
@@ -115,6 +116,10 @@ class Workers:
         """Run a test that exceeded its limit again, alone and with twice the time: the machine may have been busy."""
         started = self.shop.start(case, [test], [2 * self.baseline.cpu_limit(test)], self.enter)
         return self.shop.follow(started, [2 * self.baseline.wall_limit(test)], 2 * self.start_seconds)
+
+    def _is_brief(self, test: int) -> bool:
+        """Whether a test's limit is so many times what it takes that no busy machine accounts for it."""
+        return self.baseline.cpu_limit(test) >= _BEYOND_DOUBT * self.baseline.cpu[test]
 
     def _is_slow(self, test: int) -> bool:
         return self.baseline.cpu[test] >= _SLOW_SECONDS
