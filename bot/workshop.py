@@ -139,7 +139,7 @@ def site(request: Request, config: RepoConfig, change: Change, tell: Listener) -
         with stage(tell, "environment") as say:
             roots = changes.import_roots(changes.working_files(tree))
             interpreter = environment.prepare(
-                tree, change.root, config, roots=roots, note=say, sandboxes=sandboxes
+                tree, change.root, config, roots=roots, note=say, sandboxes=sandboxes, scope=request.scope
             )
             options = pytest_arguments.read(config.tests.command, tree).options
             interpreter = replace(interpreter, pytest_options=options)

@@ -39,6 +39,7 @@ class Request:
         record: A directory in which the model's replies are kept to be replayed.
         replay: A directory from which they are taken instead of from a model.
         jobs: Files worked on at once; None leaves it to what the model bears.
+        scope: Who shares environments that are made: a server names the repository, and for a fork its pull request.
     """
 
     root: Path
@@ -57,6 +58,7 @@ class Request:
     record: Path | None = None
     replay: Path | None = None
     jobs: int | None = None
+    scope: str = ""
 
 
 @dataclass(frozen=True, slots=True)

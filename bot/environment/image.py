@@ -66,6 +66,7 @@ def prepare(
     *,
     roots: Sequence[str],
     note: Note,
+    scope: str = "",
 ) -> Interpreter:
     """Return the Python of an image that has what a repository's code and tests need, made now or by an earlier run.
 
@@ -75,6 +76,7 @@ def prepare(
         setup: What `environment.setup` of the configuration asks for.
         roots: Import roots of the tree.
         note: Told what a person should know.
+        scope: Who may use what is made.
 
     Raises:
         InstallationError: The dependencies cannot be installed, or there is no image with the right Python.
@@ -86,7 +88,9 @@ def prepare(
         note(because)
         note(decided.because)
         asked = (*setup.packages, "", *setup.commands)
-        key = digest.key(tree, decided.files, FORMAT, base.id, *roots, *asked, native=wanted.is_project)
+        key = digest.key(
+            tree, decided.files, FORMAT, scope, base.id, *roots, *asked, native=wanted.is_project
+        )
         with images.locked(key, note):
             facts = images.facts(client, key)
             if facts is None:

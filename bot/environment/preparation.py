@@ -63,6 +63,7 @@ def prepare(
     roots: Sequence[str],
     note: Note,
     sandboxes: Sandboxes | None = None,
+    scope: str = "",
 ) -> Interpreter:
     """Return a Python that has what a repository's code and tests need, pytest and coverage among it.
 
@@ -72,6 +73,8 @@ def prepare(
         roots: Import roots of the tree.
         note: Told what a person should know: what is used, what could not be installed.
         sandboxes: What will run the code; for Docker's the environment is made in an image.
+        scope: Who may use what is made: environments of another scope are neither used nor seen. An installation runs
+            code of the tree, and what it leaves must not reach those who trust it less.
 
     Raises:
         InstallationError: The dependencies cannot be installed, or no Python on this machine will do.
@@ -79,7 +82,7 @@ def prepare(
     wanted = declared.read(tree)
     setup = system_packages.split(config.environment.setup)
     if isinstance(sandboxes, DockerSandboxes):
-        return image.prepare(sandboxes, tree, wanted, config, setup, roots=roots, note=note)
+        return image.prepare(sandboxes, tree, wanted, config, setup, roots=roots, note=note, scope=scope)
     own = existing.find(tree, origin, wanted, config.environment.python, note)
     if own is not None:
         note(f"Using the repository's own environment {own.name} (Python {own.version}).")
@@ -90,7 +93,7 @@ def prepare(
         note(
             f"The process sandbox does not install system packages: {', '.join(setup.packages)} must be on this machine already."
         )
-    return _made(tree, wanted, config, setup.commands, roots, note)
+    return _made(tree, wanted, config, setup.commands, roots, note, scope)
 
 
 def _with_overlay(own: Existing, roots: Sequence[str], note: Note) -> Interpreter:
@@ -133,14 +136,22 @@ def _lay_beside(
 
 
 def _made(
-    tree: Path, wanted: Declared, config: RepoConfig, setup: Sequence[str], roots: Sequence[str], note: Note
+    tree: Path,
+    wanted: Declared,
+    config: RepoConfig,
+    setup: Sequence[str],
+    roots: Sequence[str],
+    note: Note,
+    scope: str,
 ) -> Interpreter:
     """Return an environment made for these dependency files, now or by an earlier run."""
     decided = decision.decide(tree, wanted)
     python, choice = pythons.find(python_choice.read(tree, wanted, config.environment.python))
     note(choice.because)
     note(decided.because)
-    key = digest.key(tree, decided.files, FORMAT, python.version, *roots, *setup, native=wanted.is_project)
+    key = digest.key(
+        tree, decided.files, FORMAT, scope, python.version, *roots, *setup, native=wanted.is_project
+    )
     kept = cache.obtain(
         settings.cache_directory() / "environments",
         key,

@@ -11,6 +11,7 @@ from bot.deliver import record, review
 from bot.domain import Progress, Request, RunReport
 from bot.github import cloning, pulls
 from bot.github.app import App
+from bot.github.pulls import Pull
 from bot.jobs import credentials, recollection
 from bot.jobs.assignment import Assignment, Result
 from bot.jobs.journaled import Journaled
@@ -51,6 +52,7 @@ def review_pull_request(assignment: Assignment, tell: Callable[[Progress], None]
         budget_usd=None if limit is None else max(0.0, limit - journal.cost()),
         dismissed=past.dismissed,
         earlier=past.earlier,
+        scope=_scope(pull),
     )
     report = pipeline.review(request, tell, wrap=lambda model: Journaled(model, journal))
     built = review.build(
@@ -64,6 +66,11 @@ def review_pull_request(assignment: Assignment, tell: Callable[[Progress], None]
         deliver=config.deliver,
     )
     return _result(report, built)
+
+
+def _scope(pull: Pull) -> str:
+    """Return who shares a pull request's environments: its repository's, but a fork's is of no use to anybody else."""
+    return f"{pull.repository}#{pull.number}" if pull.is_fork else pull.repository
 
 
 def _page(operator: Settings, run: str) -> str:

@@ -269,6 +269,17 @@ def test_two_runs_at_once_install_once(prepare: Prepare, tree: Path, notes: list
     assert sum(note.startswith("Installing dependencies") for note in notes) == 1
 
 
+def test_what_one_scope_has_made_is_not_used_in_another(
+    prepare: Prepare, tree: Path, notes: list[str]
+) -> None:
+    def made(scope: str) -> str:
+        config = repoconfig.load(None)
+        return environment.prepare(tree, tree, config, roots=(".",), note=notes.append, scope=scope).key
+
+    assert made("octo/parcels") == made("octo/parcels") != made("octo/parcels#7")
+    assert sum(note.startswith("Installing dependencies") for note in notes) == 2
+
+
 @pytest.mark.slow
 def test_an_interrupted_installation_is_made_again(
     prepare: Prepare, python: Run, tree: Path, cache_home: Path
