@@ -117,7 +117,10 @@ def test_what_holds_nothing_to_test_is_told_with_its_exit_code(
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"calc.py": "import absent\n" + ADD}, "calc.py cannot be imported: ModuleNotFoundError: No module"),
+        (
+            {"calc.py": "import absent\n" + ADD + SIGN},
+            "calc.py cannot be imported: ModuleNotFoundError: No module",
+        ),
         ({"calc.py": "import sys\nsys.exit(4)\n" + ADD}, "calc.py cannot be imported: SystemExit: 4."),
         (
             {"calc.py": ADD + SIGN, "conftest.py": "import absent\n"},

@@ -84,10 +84,15 @@ def orphans():
     set_child_subreaper = 36
     ctypes.CDLL(None).prctl(set_child_subreaper, 1)
 
+    def children() -> set[str]:
+        files = Path(f"/proc/{os.getpid()}/task").glob("*/children")
+        return {pid for file in files for pid in file.read_text().split()}
+
+    others = children()  # such as a server that tests of another file share
+
     def alive() -> list[str]:
-        children = Path(f"/proc/{os.getpid()}/task").glob("*/children")
-        pids = [pid for file in children for pid in file.read_text().split()]
-        return [pid for pid in pids if Path(f"/proc/{pid}/cmdline").read_bytes()]  # a zombie has none
+        found = sorted(children() - others)
+        return [pid for pid in found if Path(f"/proc/{pid}/cmdline").read_bytes()]  # a zombie has none
 
     yield alive
     ctypes.CDLL(None).prctl(set_child_subreaper, 0)

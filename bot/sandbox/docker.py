@@ -138,6 +138,8 @@ class DockerSandbox:
         self._client = client
         self._limits = limits
         self._lock = threading.Lock()
+        self._packed: packing.Packed | None = None
+        self._written: dict[str, bytes] = {}
         with speaking("make a container"):
             made = client.create_container(
                 image,
@@ -162,6 +164,7 @@ class DockerSandbox:
 
     def fill(self, packed: packing.Packed) -> None:
         """Write a tree's files into the sandbox, then those that the build of its environment made."""
+        self._packed = self._packed or packed
         answer, _ = self._ask(
             {"do": "fill", "entries": packed.entries, "additions": self.interpreter.additions},
             stream=packed.content(),
@@ -191,7 +194,11 @@ class DockerSandbox:
             "output": limits.output,
             "limits": {"RLIMIT_AS": limits.memory, "RLIMIT_FSIZE": limits.file_size, "RLIMIT_CORE": 0},
         }
-        answer, content = self._ask(question, stdin, seconds=timeout_s + GRACE_S, most=2 * limits.output + 8)
+        seconds, most = timeout_s + GRACE_S, 2 * limits.output + 8
+        answer, content = self._ask({**question, "whole": True}, stdin, seconds=seconds, most=most)
+        if "lost" in answer:
+            self._put_back(frozenset(map(str, answer["lost"])))
+            answer, content = self._ask({**question, "whole": False}, stdin, seconds=seconds, most=most)
         return completed(answer, content, limits)
 
     def read(self, path: str, *, limit: int = 64 * 1024**2) -> bytes:
@@ -204,12 +211,19 @@ class DockerSandbox:
 
     def write(self, path: str, content: bytes) -> None:
         """Create or overwrite a file, making its directories."""
-        answer, _ = self._ask({"do": "write", "path": self._absolute(path)}, content)
+        whole = self._absolute(path)
+        answer, _ = self._ask({"do": "write", "path": whole}, content)
         _accept(answer, path)
+        if whole.startswith(f"{self.tree}/"):
+            self._written[whole.removeprefix(f"{self.tree}/")] = content
 
     def remove(self, path: str) -> None:
         """Delete a file or a directory; nothing happens if there is none."""
-        answer, _ = self._ask({"do": "remove", "path": self._absolute(path)})
+        whole = self._absolute(path)
+        below = [name for name in self._written if f"{self.tree}/{name}/".startswith(f"{whole}/")]
+        for name in below:
+            del self._written[name]
+        answer, _ = self._ask({"do": "remove", "path": whole})
         if "missing" not in answer:
             _accept(answer, path)
 
@@ -236,6 +250,13 @@ class DockerSandbox:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+    def _put_back(self, lost: frozenset[str]) -> None:
+        """Write again what code has deleted: a test that clears its directory must not decide for the next command."""
+        if self._packed is not None:
+            self.fill(self._packed.only(lost - self._written.keys()))
+        for name in sorted(lost & self._written.keys()):
+            self.write(name, self._written[name])
 
     def _ask(
         self,

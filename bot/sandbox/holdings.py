@@ -31,6 +31,7 @@ class Holdings:
     def __init__(self, home: str, source: BinaryIO) -> None:
         self.tree, self.scratch = home + "/tree", home + "/scratch"
         self.source = source
+        self.given: dict[str, None] = {}
 
     def do_fill(self, request: Request, payload: bytes) -> Reply:
         """Write a tree's files, which follow the request, then those of `additions` that it does not have."""
@@ -39,6 +40,7 @@ class Holdings:
             self.restore()
             for name, kind, mode, changed, more in request["entries"]:
                 path = self.tree + "/" + name
+                self.given[name] = None
                 if kind == "directory":
                     os.mkdir(path)
                 elif kind == "link":
@@ -91,6 +93,8 @@ class Holdings:
         self.restore()
         path = self.located(request["path"])
         os.makedirs(os.path.dirname(path), exist_ok=True)
+        if request["path"].startswith(self.tree + "/"):
+            self.given[request["path"][len(self.tree) + 1 :]] = None
         flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
         try:
             file = os.open(path, flags, 0o644)
@@ -109,6 +113,8 @@ class Holdings:
     def do_remove(self, request: Request, payload: bytes) -> Reply:
         """Delete a file or a directory."""
         name = request["path"].rstrip("/")
+        for given in [one for one in self.given if (self.tree + "/" + one + "/").startswith(name + "/")]:
+            del self.given[given]
         if name in (self.tree, self.scratch):
             delete(name)
             self.restore()
@@ -136,6 +142,10 @@ class Holdings:
         if not any(real == root or real.startswith(root + "/") for root in (self.tree, self.scratch)):
             raise Refused("it leads out of the sandbox")
         return real
+
+    def lost(self) -> list[str]:
+        """Return what was put into the tree from outside and is not there any more: code has deleted it."""
+        return [name for name in self.given if not os.path.lexists(self.tree + "/" + name)]
 
     def restore(self) -> None:
         """Make again the directories that every command may count on, should one have deleted them."""

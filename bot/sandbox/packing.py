@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 
 from bot.errors import SandboxError
@@ -31,6 +32,12 @@ class Packed:
             self.entries = list(self._walk(self._root, ""))
         except OSError as problem:
             raise _unreadable(problem) from problem
+
+    def only(self, names: Container[str]) -> Packed:
+        """Return the same tree with some of its entries."""
+        part = copy.copy(self)
+        part.entries = [entry for entry in self.entries if entry[0] in names]
+        return part
 
     @property
     def size(self) -> int:

@@ -72,7 +72,10 @@ class Warden:
         """Run a command to its end; all that it started is gone then."""
         act_as(USER)
         self.holdings.restore()
+        lost = self.holdings.lost()
         act_as(0)
+        if lost and request["whole"]:
+            return {"lost": lost}, b""
         ooms, began = oom_kills(), time.monotonic()
         out, err = os.pipe(), os.pipe()
         child = os.fork()

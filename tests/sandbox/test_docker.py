@@ -297,3 +297,15 @@ class TestWithoutEngine:
 def test_a_runtime_that_the_engine_lacks_is_told() -> None:
     with pytest.raises(SandboxError, match=r"no runtime 'kata' \(it has runc\)"):
         engine.Engine("1.41", 2, ("runc",)).choose_runtime("kata")
+
+
+def test_files_that_a_command_deleted_are_there_again(container_of: Callable[..., DockerSandbox]) -> None:
+    box = container_of({"pkg/mod.py": "X = 1\n", "a.txt": "one\n"})
+    box.write("tests/test_mod.py", b"Y = 2\n")
+    box.write("gone.txt", b"")
+    box.remove("gone.txt")
+    box.run(["sh", "-c", "rm -rf pkg tests a.txt; echo changed >b.txt"], timeout_s=20)
+
+    done = box.run(["sh", "-c", "cat pkg/mod.py tests/test_mod.py a.txt b.txt; ls gone.txt"], timeout_s=20)
+
+    assert done.stdout == "X = 1\nY = 2\none\nchanged\n"
