@@ -289,7 +289,7 @@ def test_what_a_container_is_told_of_indexes_holds_no_password_and_nothing_of_th
         {
             "PIP_INDEX_URL": "https://someone:secret@example.com/simple",
             "PIP_EXTRA_INDEX_URL": "https://a.example/simple file:///opt/more https://b.example/simple",
-            "PIP_FIND_LINKS": "/opt/wheels",
+            "PIP_FIND_LINKS": "/opt/shelf",
             "UV_INDEX_X_PASSWORD": "secret",
             "SSL_CERT_FILE": str(tmp_path / "ca.pem"),
             "HTTPS_PROXY": "http://me:secret@proxy.example:3128",
