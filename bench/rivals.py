@@ -13,6 +13,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from bench.projects import Project, environment
 from bench.stopwatch import Spent, stopwatch
@@ -68,6 +69,15 @@ def cosmic_ray(
     return outcomes, Judged(len(outcomes), spent())
 
 
+def _meta(path: Path) -> dict[str, Any]:
+    """Return what mutmut wrote of a file; nothing of one that it was ended in the middle of writing."""
+    try:
+        found: dict[str, Any] = json.loads(path.read_text())
+    except ValueError:
+        return {}
+    return found
+
+
 def mutmut(project: Project, tree: Path, work: Path, seconds: float) -> Judged:
     """Run mutmut 3 with two children for so many seconds at most."""
     python = environment("mutmut", work, MUTMUT)
@@ -86,10 +96,8 @@ def mutmut(project: Project, tree: Path, work: Path, seconds: float) -> Judged:
         _environ(None),
         seconds,
     )
-    metas = [
-        json.loads(path.read_text()) for path in (place / "mutants").rglob(f"{Path(project.path).name}.meta")
-    ]
-    codes = [code for meta in metas for code in meta["exit_code_by_key"].values()]
+    metas = [_meta(path) for path in (place / "mutants").rglob(f"{Path(project.path).name}.meta")]
+    codes = [code for meta in metas for code in meta.get("exit_code_by_key", {}).values()]
     return Judged(sum(code is not None for code in codes), spent)
 
 
