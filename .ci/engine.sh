@@ -60,10 +60,10 @@ bootstrap() {
         "$release" "$1" >"$log/debootstrap" || { tail -n 20 "$log/debootstrap"; return 1; }
 }
 if ! docker image inspect "$base" >/dev/null 2>&1; then
-    patiently bootstrap "$log/root"
-    rm -rf "$log"/root/var/cache/apt/archives/*.deb "$log"/root/var/lib/apt/lists/* "$log"/root/usr/share/{doc,man}/*
-    tar -C "$log/root" -c . | docker import - "$base" >/dev/null
-    rm -rf "$log/root"
+    patiently bootstrap "$log/base"
+    rm -rf "$log"/base/var/cache/apt/archives/*.deb "$log"/base/var/lib/apt/lists/* "$log"/base/usr/share/{doc,man}/*
+    tar -C "$log/base" -c . | docker import - "$base" >/dev/null
+    rm -rf "$log/base"
 fi
 
 say "the sandbox image"

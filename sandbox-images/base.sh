@@ -18,9 +18,9 @@ if ! docker image inspect "$debian" >/dev/null 2>&1; then
     # Later releases have distutils in no package of its own.
     case $release in bullseye | bookworm | focal | jammy) more=,python3-distutils ;; *) more= ;; esac
     debootstrap --variant=minbase --include="python3,python3-venv,ca-certificates,git$more" \
-        "$release" "$work/root" >"$work/log" || { tail -n 20 "$work/log"; exit 1; }
-    rm -rf "$work"/root/var/cache/apt/archives/*.deb "$work"/root/var/lib/apt/lists/*
-    tar -C "$work/root" -c . | docker import - "$debian" >/dev/null
+        "$release" "$work/debian" >"$work/log" || { tail -n 20 "$work/log"; exit 1; }
+    rm -rf "$work"/debian/var/cache/apt/archives/*.deb "$work"/debian/var/lib/apt/lists/*
+    tar -C "$work/debian" -c . | docker import - "$debian" >/dev/null
 fi
 if [ -z "$prefix" ]; then
     [ "$name" = "$debian" ] || docker tag "$debian" "$name"

@@ -35,6 +35,10 @@ def distil(
     limit: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Functions of each repository.")
     ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(min=0, metavar="USD", help="Most that model calls may cost for each repository."),
+    ] = None,
     seed: Seed = 0,
     quiet: Quiet = False,
 ) -> None:
@@ -49,7 +53,7 @@ def distil(
         examples: list[dict[str, object]] = []
         left_out: list[dict[str, object]] = []
         for path in repositories:
-            for row in _rows(path, name, kind, samples, limit, seed, quiet):
+            for row in _rows(path, name, kind, samples, limit, budget, seed, quiet):
                 (left_out if "reason" in row else examples).append(row)
         _write(out, examples)
         if refused is not None:
@@ -65,7 +69,14 @@ def distil(
 
 
 def _rows(
-    path: Path, model: str, sandbox: str, samples: int, limit: int | None, seed: int, quiet: bool
+    path: Path,
+    model: str,
+    sandbox: str,
+    samples: int,
+    limit: int | None,
+    budget: float | None,
+    seed: int,
+    quiet: bool,
 ) -> Iterator[dict[str, object]]:
     """Yield an example, or a refusal with its reason, for each function of a repository."""
     from bot import changes, repoconfig
@@ -87,7 +98,7 @@ def _rows(
     if not targets:
         raise UsageError(f"There is no Python source file below {str(root)!r} that could be used.")
     origin = {"repository": root.resolve().name, "commit": commit, "licence": licence_of(root)}
-    writer = None if model == OFFLINE else load(model, seed=seed, budget_usd=None)
+    writer = None if model == OFFLINE else load(model, seed=seed, budget_usd=budget)
     wish = Request(root, whole_file=targets[0].path, sandbox=sandbox, seed=seed)
     done = 0
     with (

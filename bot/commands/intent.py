@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.commands.options import Apply, Json, Model, Sandbox, Seed, outputs, request
+from bot.commands.options import OFFLINE, Apply, Budget, Json, Model, Sandbox, Seed, outputs, request
 from bot.commands.paths import inside
 from bot.deliver.terminal import console_on, sentences
 from bot.errors import UsageError
 
 if TYPE_CHECKING:
+    from bot.domain import Request
     from bot.intent.dialogue import Answer, State
     from bot.intent.inquiry import Inquiry
     from bot.programs.assertions import Assertion
@@ -32,6 +34,7 @@ def intent(
     questions: Annotated[
         int, typer.Option(min=1, max=20, metavar="N", help="At most so many questions.")
     ] = 3,
+    budget: Budget = None,
     seed: Seed = 0,
     apply: Apply = False,
     json_file: Json = None,
@@ -51,9 +54,9 @@ def intent(
         if not name:
             raise UsageError("Name the function too, such as `testforge intent src/text.py::normalise`.")
         root = project_of(Path(path))
-        wish = request(root, None, model, sandbox, None, None, seed)
+        wish = request(root, None, model, sandbox, None, budget, seed)
         place = inside(root, Path(path), (Path(),))
-        with _inquiry(root, place, name, wish.model, wish.sandbox, seed) as (inquiry, target, tree):
+        with _inquiry(wish, place, name) as (inquiry, target, tree):
             console = console_on(stderr=files.takes_stdout)
             author = _Terminal(console, questions)
             console.print(_opening(inquiry))
@@ -101,7 +104,7 @@ def question(assertion: Assertion) -> str:
     return f"should this hold: {assertion.text.removeprefix('assert ')}?"
 
 
-def _inquiry(root: Path, path: str, name: str, model: str, sandbox: str, seed: int):  # type: ignore[no-untyped-def]
+def _inquiry(asked: Request, path: str, name: str):  # type: ignore[no-untyped-def]
     """Prepare the repository and return the inquiry with its target and tree, as a context."""
     from contextlib import contextmanager
 
@@ -109,26 +112,27 @@ def _inquiry(root: Path, path: str, name: str, model: str, sandbox: str, seed: i
     def opened():  # type: ignore[no-untyped-def]
         from bot import changes, repoconfig
         from bot.deliver.progress import listening
-        from bot.domain import Request
         from bot.intent.inquiry import inquire
         from bot.models.client import load
         from bot.programs.functions import find
         from bot.workshop import site, stage
 
-        config = repoconfig.load(changes.configuration(root, None))
-        wish = Request(root, whole_file=path, sandbox=sandbox, seed=seed)
+        config = repoconfig.load(changes.configuration(asked.root, None))
+        wish = replace(asked, whole_file=path)
         change = changes.read(wish, config)
         if not change.targets:
             raise UsageError(f"{path} holds no code that could be asked about.")
         target = change.targets[0]
         subject = find(target.source, name)
-        writer = None if model == "testforge/offline" else load(model, seed=seed, budget_usd=None)
+        writer = (
+            None if wish.model == OFFLINE else load(wish.model, seed=wish.seed, budget_usd=wish.budget_usd)
+        )
         with (
             listening(console_on(stderr=True), quiet=False) as tell,
             site(wish, config, change, tell) as place,
         ):
             with stage(tell, "intent", path), place.sandboxes.open(place.tree, place.interpreter) as box:
-                found = inquire(box, subject, target.module, writer, seed=seed)
+                found = inquire(box, subject, target.module, writer, seed=wish.seed)
             yield found, target, place
 
     return opened()

@@ -101,7 +101,7 @@ def _task(row: Mapping[str, Any]) -> Task:
         # These tests call the function by its own name, so that it is not what `check` is given that they test.
         check = f"def check(candidate):\n{indented}\n"
     return Task(
-        row["task_id"] if isinstance(row["task_id"], str) else str(row["task_id"]),
+        row["task_id"],
         str(row["entry_point"]),
         str(row.get("prompt", "")),
         str(row.get("reference", "")),

@@ -72,9 +72,9 @@ def test_a_conversation_that_goes_another_way_asks_the_model(store):
 
 
 def test_another_machines_directory_makes_no_other_request(store, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", "/var/lib/one/work/abc")
-    ask(Journaled(Counting(), store.journal("r1")), "it lies in /var/lib/one/work/abc/testforge-1/tree")
-    monkeypatch.setattr(tempfile, "tempdir", "/srv/two/work/abc")
+    monkeypatch.setattr(tempfile, "tempdir", "/var/lib/one/abc")
+    ask(Journaled(Counting(), store.journal("r1")), "it lies in /var/lib/one/abc/testforge-1/tree")
+    monkeypatch.setattr(tempfile, "tempdir", "/srv/two/abc")
     model = Counting()
-    ask(Journaled(model, store.journal("r1")), "it lies in /srv/two/work/abc/testforge-9/tree")
+    ask(Journaled(model, store.journal("r1")), "it lies in /srv/two/abc/testforge-9/tree")
     assert model.asked == 0
