@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from bot import pipeline
+from bot.domain import RunReport, SuspectedBug, Target, TargetReport, Usage
 from tests.action.conftest import REPOSITORY, SOURCE, Step
 
 # ---------------------------------------------------------------- pull requests
@@ -171,3 +173,62 @@ def test_what_cannot_be_done_is_one_annotation(step, capsys, event, payload, inp
 def test_an_empty_token_is_told(step: Step, pull: int, payload, capsys) -> None:
     assert step.run("pull_request", payload(pull), github_token="") == 2
     assert "The input `github-token` is empty." in capsys.readouterr().out
+
+
+# ---------------------------------------------------------------- what the workflow wants to fail for
+
+BUG = SuspectedBug("tests/test_school.py::test_a", "grade", "'B'", "'C'")
+TARGET = Target("school.py", "school", SOURCE.decode(), frozenset({5, 6}))
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "found", "code", "annotation"),
+    [
+        ("never", {"status": "proposed", "suspected_bugs": (BUG,)}, 0, ""),
+        (
+            "suspected-bug",
+            {"status": "proposed", "suspected_bugs": (BUG,)},
+            3,
+            "::error file=school.py,line=5::grade may be wrong: expected 'B', observed 'C'",
+        ),
+        ("suspected-bug", {"status": "inconclusive", "reason": "It hangs."}, 0, ""),
+        (
+            "no-tests",
+            {"status": "no-useful-tests"},
+            3,
+            "::error file=school.py,line=5::No useful test was found.",
+        ),
+        (
+            "inconclusive",
+            {"status": "inconclusive", "reason": "It hangs."},
+            3,
+            "::error file=school.py,line=5::It hangs.",
+        ),
+        ("inconclusive no-tests", {"status": "proposed"}, 0, ""),
+    ],
+)
+def test_a_step_fails_for_what_fail_on_names_and_annotates_it(
+    step: Step, pull: int, payload, capsys, monkeypatch, fail_on, found, code, annotation
+) -> None:
+    def reviewed(request, tell):
+        target = TargetReport(
+            TARGET, found["status"], found.get("reason", ""), suspected_bugs=found.get("suspected_bugs", ())
+        )
+        return RunReport(
+            found["status"],
+            "",
+            request.base,
+            request.head,
+            "testforge/offline",
+            "process",
+            1.0,
+            Usage(),
+            (target,),
+            (),
+        )
+
+    monkeypatch.setattr(pipeline, "review", reviewed)
+    assert step.run("pull_request", payload(pull), fail_on=fail_on) == code
+    errors = [line for line in capsys.readouterr().out.splitlines() if line.startswith("::error")]
+    assert len(errors) == bool(annotation)
+    assert "".join(errors).startswith(annotation)
