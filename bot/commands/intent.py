@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,10 +17,13 @@ from bot.deliver.terminal import console_on, sentences
 from bot.errors import UsageError
 
 if TYPE_CHECKING:
-    from bot.domain import Request
+    from rich.console import Console
+
+    from bot.domain import Request, Target
     from bot.intent.dialogue import Answer, State
     from bot.intent.inquiry import Inquiry
     from bot.programs.assertions import Assertion
+    from bot.workshop import Site
 
 _ANSWERS: dict[str, Answer] = {
     "y": "yes", "yes": "yes", "n": "no", "no": "no", "u": "undefined", "undefined": "undefined", "s": "stop", "stop": "stop",
@@ -76,7 +81,7 @@ def intent(
 class _Terminal:
     """The person at the terminal."""
 
-    def __init__(self, console, most: int) -> None:  # type: ignore[no-untyped-def]
+    def __init__(self, console: Console, most: int) -> None:
         self._console, self._most = console, most
         self.asked = 0
 
@@ -104,38 +109,31 @@ def question(assertion: Assertion) -> str:
     return f"should this hold: {assertion.text.removeprefix('assert ')}?"
 
 
-def _inquiry(asked: Request, path: str, name: str):  # type: ignore[no-untyped-def]
-    """Prepare the repository and return the inquiry with its target and tree, as a context."""
-    from contextlib import contextmanager
+@contextmanager
+def _inquiry(asked: Request, path: str, name: str) -> Iterator[tuple[Inquiry, Target, Site]]:
+    """Prepare the repository and give the inquiry with its target and checkout."""
+    from bot import changes, repoconfig
+    from bot.deliver.progress import listening
+    from bot.intent.inquiry import inquire
+    from bot.models.client import load
+    from bot.programs.functions import find
+    from bot.workshop import site, stage
 
-    @contextmanager
-    def opened():  # type: ignore[no-untyped-def]
-        from bot import changes, repoconfig
-        from bot.deliver.progress import listening
-        from bot.intent.inquiry import inquire
-        from bot.models.client import load
-        from bot.programs.functions import find
-        from bot.workshop import site, stage
-
-        config = repoconfig.load(changes.configuration(asked.root, None))
-        wish = replace(asked, whole_file=path)
-        change = changes.read(wish, config)
-        if not change.targets:
-            raise UsageError(f"{path} holds no code that could be asked about.")
-        target = change.targets[0]
-        subject = find(target.source, name)
-        writer = (
-            None if wish.model == OFFLINE else load(wish.model, seed=wish.seed, budget_usd=wish.budget_usd)
-        )
-        with (
-            listening(console_on(stderr=True), quiet=False) as tell,
-            site(wish, config, change, tell) as place,
-        ):
-            with stage(tell, "intent", path), place.sandboxes.open(place.tree, place.interpreter) as box:
-                found = inquire(box, subject, target.module, writer, seed=wish.seed)
-            yield found, target, place
-
-    return opened()
+    config = repoconfig.load(changes.configuration(asked.root, None))
+    wish = replace(asked, whole_file=path)
+    change = changes.read(wish, config)
+    if not change.targets:
+        raise UsageError(f"{path} holds no code that could be asked about.")
+    target = change.targets[0]
+    subject = find(target.source, name)
+    writer = None if wish.model == OFFLINE else load(wish.model, seed=wish.seed, budget_usd=wish.budget_usd)
+    with (
+        listening(console_on(stderr=True), quiet=False) as tell,
+        site(wish, config, change, tell) as place,
+    ):
+        with stage(tell, "intent", path), place.sandboxes.open(place.tree, place.interpreter) as box:
+            found = inquire(box, subject, target.module, writer, seed=wish.seed)
+        yield found, target, place
 
 
 def _opening(inquiry: Inquiry) -> str:
@@ -147,7 +145,9 @@ def _opening(inquiry: Inquiry) -> str:
     return f"{inquiry.subject.name} as it stands" + "".join(f", {text}" for text in told if text) + ".\n"
 
 
-def _deliver(inquiry: Inquiry, state: State, target, place, root: Path, apply: bool, console) -> str:  # type: ignore[no-untyped-def]
+def _deliver(
+    inquiry: Inquiry, state: State, target: Target, place: Site, root: Path, apply: bool, console: Console
+) -> str:
     """Tell what came of the answers, write the approved tests where asked to, and return where they belong."""
     from bot import changes, repoconfig
     from bot.intent.inquiry import difference
