@@ -29,6 +29,8 @@ from .letterbox import Sender
 
 _LATER = frozenset(["file", "cover", "uses"])
 """Events that may wait for the next one."""
+_BEFORE_CODE = frozenset(["collecting", "begin"])
+"""Events after which code of the repository runs, which may end the clerk: what was said before is in the file by then."""
 
 
 class Journal:
@@ -38,11 +40,12 @@ class Journal:
 
     Args:
         address: The clerk's.
-        waits: As for `Sender`.
+        waits: Whether to wait after every event until it has been dealt with, and not only before code of the repository.
     """
 
     def __init__(self, address: str, waits: bool = False) -> None:
-        self._post = Sender(address, waits).post
+        self._post = Sender(address).post
+        self._waits = waits
         self._owner = os.getpid()
         self._getpid = os.getpid
         self._dumps = json.dumps
@@ -64,11 +67,15 @@ class Journal:
             return
         self._waiting.append(self._dumps({"event": event, **fields}).encode("ascii") + b"\n")
         if event not in _LATER:
-            self.flush()
+            self.flush(self._waits or event in _BEFORE_CODE)
 
-    def flush(self) -> None:
-        """Post the events that wait."""
+    def flush(self, waits: bool = True) -> None:
+        """Post the events that wait.
+
+        Args:
+            waits: Whether to wait until they have been dealt with.
+        """
         letter = b"".join(self._waiting)
         del self._waiting[:]
         if letter:
-            self._post(letter)
+            self._post(letter, waits)

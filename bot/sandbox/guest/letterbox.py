@@ -83,17 +83,19 @@ class Sender:
 
     Args:
         address: Of the letterbox.
-        waits: Whether to go on only when a letter has been taken in.
     """
 
-    def __init__(self, address: str, waits: bool = False) -> None:
+    def __init__(self, address: str) -> None:
         self._name = b"\0" + address.encode("ascii")
-        self._waits = waits
         self._open, self._pack = _socket.socket, _CREDENTIALS.pack
         self._ids = (os.getpid, os.getuid, os.getgid)
 
-    def post(self, letter: bytes) -> None:
+    def post(self, letter: bytes, waits: bool = True) -> None:
         """Post whole lines.
+
+        Args:
+            letter: The lines.
+            waits: Whether to go on only when this letter, and so all before it, has been dealt with.
 
         Raises:
             OSError: Nobody is there to take them.
@@ -104,7 +106,7 @@ class Sender:
             who = self._pack(*(ask() for ask in self._ids))
             sent = connection.sendmsg([letter], [(_socket.SOL_SOCKET, _socket.SCM_CREDENTIALS, who)])
             connection.sendall(letter[sent:])
-            if self._waits:
+            if waits:
                 connection.shutdown(_socket.SHUT_WR)
                 connection.recv(1)
         finally:

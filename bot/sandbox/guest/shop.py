@@ -34,7 +34,7 @@ class Results:
     """Where all processes of the engine post their results, those that run tests excepted (`clerk.py`)."""
 
     def __init__(self, address: str) -> None:
-        self._post = Sender(address, waits=True).post
+        self._post = Sender(address).post
         self._dumps = json.dumps
         self._waiting: list[bytes] = []
         self._posted = time.monotonic()
