@@ -45,6 +45,9 @@ def collect(directory: Path, source: str) -> dict[str, Spot]:
         "-q",
         "-p",
         "no:cacheprovider",
+        # It collects garbage five times at the end, which takes long beside all that other tests have imported.
+        "-p",
+        "no:unraisableexception",
         "--rootdir",
         str(directory),
         "-c",
