@@ -56,19 +56,7 @@ def execute(
     try:
         try:
             keeper = subprocess.Popen(
-                [
-                    *(
-                        sys.executable,
-                        "-I",
-                        "-S",
-                        "-c",
-                        loading.FROM_FILES,
-                        loading.files("watching", "keeper"),
-                    ),
-                    *(str(control[0]), str(status[1])),
-                    *(str(timeout_s), str(limits.memory), str(limits.file_size), str(limits.processes)),
-                    *(str(math.ceil(timeout_s + 1) * (os.cpu_count() or 1)), *command),
-                ],
+                _kept(command, limits, timeout_s, reads=control[0], reports=status[1]),
                 cwd=cwd,
                 env=dict(env),
                 stdin=source,
@@ -93,6 +81,19 @@ def execute(
             if keeper.returncode and mark:
                 end_processes(mark)
     return _completed(verdict, text(*out.parts()), text(*err.parts()), time.monotonic() - started, limits)
+
+
+def _kept(command: Sequence[str], limits: Limits, timeout_s: float, *, reads: int, reports: int) -> list[str]:
+    """Return the command line that runs a command below a keeper.
+
+    Args:
+        reads: The descriptor whose end tells the keeper to end everything.
+        reports: The descriptor that it writes to how the command ended.
+    """
+    program = [sys.executable, "-I", "-S", "-c", loading.FROM_FILES, loading.files("watching", "keeper")]
+    cpu_seconds = math.ceil(timeout_s + 1) * (os.cpu_count() or 1)
+    bounds = [timeout_s, limits.memory, limits.file_size, limits.processes, cpu_seconds]
+    return [*program, str(reads), str(reports), *map(str, bounds), *command]
 
 
 def _source(stdin: bytes) -> int:
