@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import threading
 from collections import deque
@@ -160,6 +161,7 @@ def _openai(number: int, turn: Turn) -> dict[str, Any]:
     message: dict[str, Any] = {
         "role": "assistant",
         "content": turn.text,
+        "refusal": None,
         **({"tool_calls": calls} if calls else {}),
     }
     ends = {"length": "length", "refused": "content_filter"}
@@ -169,7 +171,7 @@ def _openai(number: int, turn: Turn) -> dict[str, Any]:
         "object": "chat.completion",
         "created": 1,
         "model": turn.model or "gpt-4o-2024-08-06",
-        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": finish}],
     }
     if turn.usage:
         body["usage"] = {
@@ -210,6 +212,8 @@ def _anthropic(number: int, turn: Turn) -> dict[str, Any]:
 def _gemini(number: int, turn: Turn) -> dict[str, Any]:
     parts: list[dict[str, Any]] = [{"text": turn.text}] if turn.text else []
     parts += [{"functionCall": {"name": name, "args": _value(given)}} for name, given in turn.calls]
+    if turn.calls:  # the first call of a turn is signed, and the signature has to come back with it
+        parts[-len(turn.calls)]["thoughtSignature"] = signature(number)
     ends = {"length": "MAX_TOKENS", "refused": "SAFETY", "malformed": "MALFORMED_FUNCTION_CALL"}
     candidate: dict[str, Any] = {"index": 0, "finishReason": ends.get(turn.ended, "STOP")}
     if parts:
@@ -227,6 +231,11 @@ def _gemini(number: int, turn: Turn) -> dict[str, Any]:
             "totalTokenCount": PROMPT_TOKENS + COMPLETION_TOKENS,
         }
     return body
+
+
+def signature(number: int) -> str:
+    """Return what Google's thinking models sign the calls of a turn with."""
+    return base64.b64encode(f"signature of turn {number}".encode()).decode()
 
 
 def _form_of(path: str) -> str:

@@ -16,6 +16,7 @@ import pytest
 from desk import Desk
 from model_server import KEY, MODELS, ModelServer, Raw, Turn, rendered, serving
 from prices import GOOD, SOURCE, SUITE_PATH, TARGET
+from provider_forms import check_answers
 
 from bot.agent.brief import Brief
 from bot.agent.limits import AgentLimits
@@ -324,7 +325,7 @@ def test_in_the_loop_it_ends_with_the_suite_the_cost_and_the_trace(
         assert ran.trace[1]["cost_source"] == case.cost_source
     assert all(wait <= 60 for wait in ran.waits)
     for request in server.requests:
-        assert_valid(form, request)
+        check_answers(form, request)
 
 
 @pytest.mark.parametrize(("case", "form"), IN_ALL_FORMS)
@@ -344,45 +345,3 @@ def test_as_a_seed_it_is_a_seed_without_code_or_one_sentence(
     assert len(told) < 500
     assert "Traceback" not in told
     assert KEY not in told
-
-
-def assert_valid(form: str, request: dict[str, Any]) -> None:
-    """Assert what providers answer 400 to: a call without an answer, an id used twice, arguments that are no object."""
-    asked, answered = {"openai": _openai_ids, "anthropic": _anthropic_ids, "gemini": _gemini_names}[form](
-        request
-    )
-    assert asked == answered
-    if form != "gemini":
-        assert len(set(asked)) == len(asked)
-
-
-def _openai_ids(request: dict[str, Any]) -> tuple[list[str], list[str]]:
-    asked: list[str] = []
-    answered: list[str] = []
-    for message in request["messages"]:
-        for call in message.get("tool_calls") or ():
-            assert isinstance(json.loads(call["function"]["arguments"]), dict)
-            asked.append(call["id"])
-        if message["role"] == "tool":
-            answered.append(message["tool_call_id"])
-        assert message["role"] != "assistant" or message.get("content") or message.get("tool_calls")
-    return asked, answered
-
-
-def _anthropic_ids(request: dict[str, Any]) -> tuple[list[str], list[str]]:
-    parts = [part for message in request["messages"] for part in _parts(message["content"])]
-    assert all(isinstance(part["input"], dict) for part in parts if part["type"] == "tool_use")
-    assert all(part["text"] for part in parts if part["type"] == "text")
-    asked = [part["id"] for part in parts if part["type"] == "tool_use"]
-    return asked, [part["tool_use_id"] for part in parts if part["type"] == "tool_result"]
-
-
-def _gemini_names(request: dict[str, Any]) -> tuple[list[str], list[str]]:
-    parts = [part for content in request["contents"] for part in content["parts"]]
-    assert all(isinstance(part["function_call"]["args"], dict) for part in parts if "function_call" in part)
-    asked = [part["function_call"]["name"] for part in parts if "function_call" in part]
-    return asked, [part["function_response"]["name"] for part in parts if "function_response" in part]
-
-
-def _parts(content: Any) -> list[dict[str, Any]]:
-    return [{"type": "text", "text": content}] if isinstance(content, str) else content
