@@ -14,6 +14,9 @@ MESSAGE_CHARACTERS = 300
 LAYERS = re.compile(r"^(?:[\w.]*(?:Error|Exception)\s*[:-]\s*)+")
 """The names of the exceptions through which a message came, which LiteLLM puts before it."""
 
+BLOCKED = frozenset({"content_filter", "content_policy_violation"})
+"""What OpenAI and Azure call a request that they do not answer for what it holds; LiteLLM looks at the words alone."""
+
 
 class CallError(ModelError):
     """A call that gave no reply.
@@ -87,7 +90,7 @@ def _told(litellm: Any, name: str, error: Exception) -> tuple[type[CallError], s
             ContextError,
             f"The request is longer than the model {name} can read; use a model that reads more, or leave large files out.",
         )
-    if isinstance(error, litellm.ContentPolicyViolationError):
+    if isinstance(error, litellm.ContentPolicyViolationError) or _code(error) in BLOCKED:
         return CallError, f"The provider of {name} refused the request by its rules on content."
     if unreachable(error):
         return (
@@ -103,3 +106,9 @@ def _told(litellm: Any, name: str, error: Exception) -> tuple[type[CallError], s
     said = " ".join(str(error).split())
     said = LAYERS.sub("", said) or said
     return CallError, f"The model {name} gave no reply: {said[:MESSAGE_CHARACTERS]}"
+
+
+def _code(error: Exception) -> str:
+    """Return the name that a provider gave a failure; empty without one."""
+    code = getattr(error, "code", None)
+    return code if isinstance(code, str) else ""

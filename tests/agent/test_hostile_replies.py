@@ -58,6 +58,7 @@ class Case:
         ended: The loop's end.
         replies: What the loop counts as the model's replies; None where forms differ.
         cost_source: Of the odd reply.
+        note: Words that say how it ended.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Case:
     model: Mapping[str, str] = field(default_factory=lambda: MODELS)
     cost_source: str = "provider"
     call_s: float = 60.0
+    note: str = ""
 
 
 def changed(form: str, turn: Turn, change: Callable[[dict[str, Any]], None]) -> Raw:
@@ -95,6 +97,61 @@ def _with_choice(**fields: Any) -> Callable[[dict[str, Any]], None]:
 
 
 LEAK = '<tool_call>\n{"name": "run_tests", "arguments": {"reflection": "r"}}\n</tool_call>'
+TOO_LONG = {
+    "openai": error(
+        400,
+        "This model's maximum context length is 128000 tokens. However, your messages resulted in 150000 tokens.",
+    ),
+    "anthropic": Raw(
+        {
+            "type": "error",
+            "error": {
+                "type": "invalid_request_error",
+                "message": "prompt is too long: 210000 tokens > 200000 maximum",
+            },
+        },
+        400,
+    ),
+    "gemini": Raw(
+        {
+            "error": {
+                "code": 400,
+                "message": "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+                "status": "INVALID_ARGUMENT",
+            }
+        },
+        400,
+    ),
+}
+BLOCKED = {
+    "openai": Raw(
+        {
+            "error": {
+                "message": "Your request was rejected as a result of our safety system.",
+                "type": "invalid_request_error",
+                "code": "content_policy_violation",
+            }
+        },
+        400,
+    ),
+    "anthropic": Raw(
+        {
+            "type": "error",
+            "error": {
+                "type": "invalid_request_error",
+                "message": "Output blocked by content filtering policy",
+            },
+        },
+        400,
+    ),
+    "gemini": Raw(
+        {
+            "promptFeedback": {"blockReason": "PROHIBITED_CONTENT"},
+            "usageMetadata": {"promptTokenCount": 1_000, "totalTokenCount": 1_000},
+            "modelVersion": "gemini-2.5-pro",
+        }
+    ),
+}
 PAGE = Raw("<html><body>502 Bad Gateway</body></html>", headers={"Content-Type": "text/html"})
 CASES = [
     Case("an empty reply", [Turn(None)]),
@@ -132,7 +189,7 @@ CASES = [
         "50 calls at once",
         [calls(*[("execute_bash", {"reflection": "r", "command": f"echo {n}"}) for n in range(50)])],
     ),
-    Case("a call without an id", [calls(RUN, ids=[""])], forms=("openai",)),
+    Case("a call without an id", [calls(RUN, ids=[""])], forms=("openai", "anthropic")),
     Case(
         "calls of one id",
         [calls(RUN, ("coverage_report", {"reflection": "r"}), ids=["a", "a"])],
@@ -203,17 +260,21 @@ CASES = [
     Case("529", [error(529, "overloaded")]),
     Case("401 in the middle", [error(401, f"Incorrect API key provided: {KEY}")], "model"),
     Case("404 in the middle", [error(404)], "model"),
-    Case(
-        "the context exceeded",
-        [error(400, "This model's maximum context length is 8192 tokens.")],
-        "model",
-        forms=("openai",),
-    ),
+    Case("the context exceeded", [lambda form: TOO_LONG[form]], "model", note="longer than the model"),
     Case(
         "a request refused by its content",
-        [error(400, "content_policy_violation: your request was rejected")],
+        [lambda form: BLOCKED[form]],
         "model",
-        forms=("openai",),
+        forms=("openai", "anthropic"),
+        note="rules on content",
+    ),
+    Case("a request blocked by its content", [lambda form: BLOCKED[form]], forms=("gemini",)),
+    Case(
+        "a request blocked by its content for ever",
+        [lambda form: BLOCKED[form]],
+        "silent",
+        forever=True,
+        forms=("gemini",),
     ),
     Case("a connection lost", [Raw(manner="hang-up")]),
     Case(
@@ -242,8 +303,7 @@ CASES = [
     Case(
         "a price that nobody knows",
         [calls(RUN, model="mine")],
-        model={"openai": "openai/mine"},
-        forms=("openai",),
+        model={"openai": "openai/mine", "anthropic": "anthropic/mine", "gemini": "gemini/mine"},
         cost_source="unknown",
     ),
 ]
@@ -307,6 +367,7 @@ def test_in_the_loop_it_ends_with_the_suite_the_cost_and_the_trace(
 ) -> None:
     ran = run(server, case, form, tmp_path / "trace.jsonl")
     assert ran.refinement.ended == case.ended, ran.refinement.note
+    assert case.note in ran.refinement.note
     assert ran.refinement.best is not None
     assert "def test_discount" in ran.refinement.best.content
     assert ran.desk.box.read("shop/prices.py").decode() == SOURCE
