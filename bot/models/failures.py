@@ -16,6 +16,22 @@ LAYERS = re.compile(r"^(?:[\w.]*(?:Error|Exception)\s*[:-]\s*)+")
 
 BLOCKED = frozenset({"content_filter", "content_policy_violation"})
 """What OpenAI and Azure call a request that they do not answer for what it holds; LiteLLM looks at the words alone."""
+_PLAINLY_NAMED = frozenset(
+    {
+        "anthropic",
+        "deepseek",
+        "gemini",
+        "groq",
+        "mistral",
+        "ollama",
+        "ollama_chat",
+        "openai",
+        "openrouter",
+        "xai",
+    }
+)
+"""Providers whose key and address are in `<PROVIDER>_API_KEY` and `<PROVIDER>_API_BASE`."""
+_ELSEWHERE = "the environment"
 
 
 class CallError(ModelError):
@@ -70,16 +86,20 @@ def needs_key(name: str, missing: Sequence[str]) -> str:
 def _told(litellm: Any, name: str, error: Exception) -> tuple[type[CallError], str]:
     missing = missing_keys(litellm, name)
     status = status_of(error)
+    address = _place(litellm, name, "API_BASE")
     if missing and not isinstance(error, TimeoutError):
         return SetupError, needs_key(name, missing)
     if "LLM Provider NOT provided" in str(error):
         return SetupError, unknown_name(name)
     if status in (401, 403):
-        return SetupError, f"The provider of {name} refused the key; set a valid one in the environment."
+        return (
+            SetupError,
+            f"The provider of {name} refused the key; set a valid one in {_place(litellm, name, 'API_KEY')}.",
+        )
     if status == 404:
         return (
             SetupError,
-            f"The provider does not know the model {name}; check its name, and the address if you set one.",
+            f"The provider does not know the model {name}; check its name, and the address in {address} if you set one.",
         )
     if status == 429:
         return CallError, f"The provider of {name} answered again and again that there are too many requests."
@@ -95,13 +115,13 @@ def _told(litellm: Any, name: str, error: Exception) -> tuple[type[CallError], s
     if unreachable(error):
         return (
             SetupError,
-            f"The provider of {name} cannot be reached; check the network and the address in the environment.",
+            f"The provider of {name} cannot be reached; check the network, and the address in {address} if you set one.",
         )
     if unreadable(error):
         return (
             UnreadableError,
             f"The provider of {name} answered with something that is no model's reply; "
-            "check the address in the environment.",
+            f"check the address in {address}.",
         )
     said = " ".join(str(error).split())
     said = LAYERS.sub("", said) or said
@@ -112,3 +132,12 @@ def _code(error: Exception) -> str:
     """Return the name that a provider gave a failure; empty without one."""
     code = getattr(error, "code", None)
     return code if isinstance(code, str) else ""
+
+
+def _place(litellm: Any, name: str, what: str) -> str:
+    """Return the variable that holds a provider's key or address; of one with other names, where they all are."""
+    try:
+        provider = str(litellm.get_llm_provider(name)[1])
+    except litellm.exceptions.BadRequestError:
+        return _ELSEWHERE
+    return f"{provider.removesuffix('_chat').upper()}_{what}" if provider in _PLAINLY_NAMED else _ELSEWHERE

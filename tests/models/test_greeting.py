@@ -63,9 +63,12 @@ class TestOverHttp:
     @pytest.mark.parametrize(
         ("answer", "told"),
         [
-            (REFUSED, "refused the key; set a valid one"),
-            (Raw({"error": {"message": "no such model"}}, 404), "does not know the model"),
-            (PAGE, "answered with something that is no model's reply; check the address"),
+            (REFUSED, "refused the key; set a valid one in {}_API_KEY."),
+            (
+                Raw({"error": {"message": "no such model"}}, 404),
+                "check its name, and the address in {}_API_BASE if you set one.",
+            ),
+            (PAGE, "answered with something that is no model's reply; check the address in {}_API_BASE."),
         ],
         ids=["key", "model", "page"],
     )
@@ -74,7 +77,7 @@ class TestOverHttp:
     ) -> None:
         server.say(answer)
         (problem,) = check(MODELS[form])
-        assert told in problem
+        assert told.format(form.upper()) in problem
         assert KEY not in problem
 
     @pytest.mark.parametrize("form", sorted(MODELS))
@@ -87,7 +90,8 @@ class TestOverHttp:
         for name in ("OPENAI_API_BASE", "OPENAI_BASE_URL", "ANTHROPIC_API_BASE", "GEMINI_API_BASE"):
             monkeypatch.setenv(name, address)
         (problem,) = check(MODELS[form])
-        assert "cannot be reached; check the network and the address" in problem
+        told = f"cannot be reached; check the network, and the address in {form.upper()}_API_BASE if you set one."
+        assert told in problem
 
     def test_a_greeting_is_traced_recorded_and_paid_for(self, server: ModelServer, tmp_path: Path) -> None:
         server.say(Turn("ready"))
