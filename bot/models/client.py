@@ -19,6 +19,8 @@ from bot.models.replay import Cassette, Replaying
 from bot.models.retry import Retry
 from bot.models.trace import Trace, Traced
 
+CHECK_S = 30.0
+"""Seconds in which a model answers a word, if a network that swallows everything is to be told from it."""
 GREETING = {"role": "user", "content": "Answer with one word: ready"}
 
 
@@ -87,7 +89,7 @@ def check(name: str) -> list[str]:
     try:
         model = _model(name, 0, None, configured())
         if isinstance(model, Remote):
-            model.retry = Retry(attempts=1)
+            model.retry, model.call_s = Retry(attempts=1), CHECK_S
         if name != NAME:
             model.complete((GREETING,))
     except (ModelError, UsageError) as error:
