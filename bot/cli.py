@@ -28,7 +28,6 @@ from bot.commands.serve import serve
 from bot.commands.worker import worker
 
 app = typer.Typer(
-    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

@@ -12,6 +12,9 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bot.errors import UsageError
 
+DATABASE_FILE = "testforge.sqlite"
+"""Of the server, in its data directory, unless the operator names another database."""
+
 
 class Settings(BaseSettings):
     """What the environment sets; a variable that is empty counts as not set."""
@@ -117,12 +120,7 @@ def data_directory(settings: Settings) -> Path:
     Raises:
         UsageError: It cannot be made or written.
     """
-    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path.home() raises where there is no home
-    shared = os.environ.get("XDG_DATA_HOME", "")
-    place = (
-        settings.data_directory
-        or (Path(shared) if Path(shared).is_absolute() else home / ".local" / "share") / "testforge"
-    )
+    place = data_place(settings)
     if not _is_ours_to_write(place):
         raise UsageError(
             f"The server cannot write its directory {str(place)!r}. Set TESTFORGE_DATA_DIRECTORY to one of its own."
@@ -130,9 +128,19 @@ def data_directory(settings: Settings) -> Path:
     return place.resolve()
 
 
+def data_place(settings: Settings) -> Path:
+    """Return where the server's own directory lies, or would lie; nothing is made."""
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path.home() raises where there is no home
+    shared = os.environ.get("XDG_DATA_HOME", "")
+    return (
+        settings.data_directory
+        or (Path(shared) if Path(shared).is_absolute() else home / ".local" / "share") / "testforge"
+    )
+
+
 def database_url(settings: Settings) -> str:
     """Return where the server keeps its runs. Raises UsageError if its directory cannot be written."""
-    return settings.database_url or f"sqlite:///{data_directory(settings) / 'testforge.sqlite'}"
+    return settings.database_url or f"sqlite:///{data_directory(settings) / DATABASE_FILE}"
 
 
 def cache_directory() -> Path:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def doctor(
     json_output: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
-    """Check git, the sandboxes and the model's key: one line each, and what to do where something is missing.
+    """Check git, the sandboxes, the model's key, the GitHub App and the database: one line each, and one fix.
 
     Exit code 1 says that something which is needed does not work.
     """
@@ -37,11 +37,13 @@ def doctor(
 
 
 def _checks() -> Iterator[Check]:
+    from bot.commands import appchecks
     from bot.sandbox import inspection
 
     yield _git()
     yield from inspection.checks()
     yield _model()
+    yield from appchecks.checks()
 
 
 def _git() -> Check:

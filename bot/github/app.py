@@ -126,6 +126,15 @@ def with_token(
     )
 
 
+def try_key(settings: Settings) -> None:
+    """See that the App's private key can be read and signs; GitHub is not asked.
+
+    Raises:
+        UsageError: It is not set, cannot be read, or is none.
+    """
+    AppKey(settings.app_id or 0, _pem(settings), SystemClock()).claim()
+
+
 def _wire(settings: Settings) -> Wire:
     return Wire(
         settings.github_url,

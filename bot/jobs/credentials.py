@@ -98,7 +98,16 @@ def complete(operator: Settings) -> Settings:
     """Return settings with what `/setup` keeps added."""
     if operator.app_id is not None:
         return operator
-    kept = stored(settings.data_directory(operator))
+    return joined(operator, settings.data_directory(operator))
+
+
+def joined(operator: Settings, directory: Path) -> Settings:
+    """Return settings with what `/setup` keeps in a directory added.
+
+    Raises:
+        UsageError: The file there cannot be read.
+    """
+    kept = stored(directory)
     if kept is None:
         return operator
     return operator.model_copy(

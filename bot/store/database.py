@@ -10,7 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import event
-from sqlalchemy.exc import ArgumentError, OperationalError
+from sqlalchemy.exc import ArgumentError, DatabaseError
 
 from bot.errors import UsageError
 from bot.store.turns import order_writers
@@ -35,7 +35,7 @@ def connect(url: str) -> sa.Engine:
     try:
         with engine.connect() as connection:
             connection.execute(sa.select(sa.literal(1)))
-    except OperationalError as error:
+    except DatabaseError as error:
         engine.dispose()
         raise UsageError(
             f"The database {shown(url)} cannot be opened. Set TESTFORGE_DATABASE_URL to one that can.",

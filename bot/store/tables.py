@@ -101,6 +101,14 @@ stops = sa.Table(
 version = sa.Table("testforge_version", metadata, sa.Column("version", sa.Integer, primary_key=True))
 
 
+def look(engine: sa.Engine) -> int:
+    """Return the version of a database's tables, without making any; 0 where one of them is missing."""
+    if not set(metadata.tables) <= set(sa.inspect(engine).get_table_names()):
+        return 0
+    with engine.connect() as connection:
+        return connection.execute(sa.select(version.c.version)).scalar() or 0
+
+
 def create(engine: sa.Engine) -> None:
     """Make the tables that are missing; several processes may do it at once."""
     with engine.begin() as connection:
