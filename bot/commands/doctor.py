@@ -62,6 +62,7 @@ def _git() -> Check:
 
 def _model() -> Check:
     from bot import settings
+    from bot.models.client import check
     from bot.models.keys import missing
     from bot.sandbox.inspection import Check, State
 
@@ -77,7 +78,11 @@ def _model() -> Check:
     if absent:
         names = " or ".join(absent)
         return Check("model", State.BROKEN, f"{model} has no key", f"Set {names} in the environment.")
-    return Check("model", State.OK, model if model != OFFLINE else f"{model}, which needs no key")
+    if model == OFFLINE:
+        return Check("model", State.OK, f"{model}, which needs no key")
+    for problem in check(model):  # by one short call: the key may be wrong, and nobody may listen
+        return Check("model", State.BROKEN, f"{model} does not answer", problem)
+    return Check("model", State.OK, f"{model} answers")
 
 
 def _line(check: Check) -> str:
