@@ -6,6 +6,7 @@ What is written is always valid for every provider: arguments are JSON objects, 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,6 +16,8 @@ from bot.models import Message, Reply, ToolCall, read_arguments
 from bot.models.leaks import leaked_calls
 
 NO_TEXT = "(no text)"
+UNNAMED = "unnamed"
+LONGEST_NAME = 64
 UNANSWERED = "error: this call was not run"
 LONGEST = 1_000_000
 """Characters of a reply that are taken for what a model meant to write."""
@@ -95,12 +98,12 @@ def assistant_message(reply: Reply) -> Message:
     """Return a reply as a message of the history; arguments that are no JSON object are sent back as an empty one.
 
     The observation that answers such a call quotes the fault, so nothing is lost, and some servers answer broken
-    arguments in the history with an error for ever.
+    arguments in the history with an error for ever, as all do to names of tools with other characters than theirs.
     """
     message: dict[str, Any] = {"role": "assistant", "content": _sendable(reply.text)}
     if reply.tool_calls:
         message["tool_calls"] = [
-            _call_message(call.id, _sendable(call.name), _object_or_empty(call.arguments))
+            _call_message(call.id, _sendable_name(call.name), _object_or_empty(call.arguments))
             for call in reply.tool_calls
         ]
     elif not reply.text.strip():
@@ -113,7 +116,7 @@ def tool_message(call: ToolCall, content: str) -> Message:
     return {
         "role": "tool",
         "tool_call_id": call.id,
-        "name": _sendable(call.name),
+        "name": _sendable_name(call.name),
         "content": _sendable(content),
     }
 
@@ -213,6 +216,11 @@ def _call_message(call_id: str, name: str, arguments: str) -> dict[str, Any]:
 def _sendable(text: str) -> str:
     """Return a text that can be sent: half surrogate pairs, as replies cut in an emoji have them, become `?`."""
     return text.encode("utf-8", "replace").decode()
+
+
+def _sendable_name(name: str) -> str:
+    """Return a tool's name as providers take it; whatever a model made up, the answer to its call quotes it as it was."""
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:LONGEST_NAME] or UNNAMED
 
 
 def _object_or_empty(arguments: str) -> str:

@@ -92,4 +92,6 @@ def test_what_an_earlier_run_of_a_job_spent_is_charged_through_all_that_stands_a
 
 
 def test_a_model_without_a_budget_is_charged_nothing() -> None:
-    charge(load("testforge/offline", seed=0, budget_usd=1.0), 0.75)
+    model = load("testforge/offline", seed=0, budget_usd=1.0)
+    charge(model, 0.75)
+    assert model == load("testforge/offline", seed=0, budget_usd=1.0)

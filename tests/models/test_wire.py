@@ -177,3 +177,20 @@ def test_usage_that_cannot_be_is_nothing() -> None:
     assert reply_from(
         {"usage": {"prompt_tokens": 5, "prompt_tokens_details": {"cached_tokens": 9}}}
     ).usage == Usage(5, 0, 5)
+
+
+@pytest.mark.parametrize(
+    ("name", "sent"),
+    [
+        ("run_tests", "run_tests"),
+        ("../bin/sh", "___bin_sh"),
+        ("tests ünd", "tests__nd"),
+        ("", "unnamed"),
+        ("x" * 99, "x" * 64),
+    ],
+)
+def test_a_tools_name_goes_back_in_the_characters_that_providers_take(name: str, sent: str) -> None:
+    call = ToolCall("call_1", name, "{}")
+    message = assistant_message(Reply("", (call,), "tool_calls"))
+    assert message["tool_calls"][0]["function"]["name"] == sent
+    assert tool_message(call, "no")["name"] == sent
