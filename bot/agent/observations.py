@@ -28,6 +28,7 @@ LAST_CHARACTERS = 300
 VIEW_CHARACTERS = 60_000
 FOUND_CHARACTERS = 300
 STREAM_CHARACTERS = 40_000
+ERROR_CHARACTERS = 4_000
 MUTANTS = 30
 ROWS = 200
 VIEW_LINES = 400
@@ -135,8 +136,8 @@ def found(rows: Sequence[str]) -> str:
 
 
 def error(message: str) -> str:
-    """Return what is printed for a call that could not be done."""
-    return f"error: {message}"
+    """Return what is printed for a call that could not be done; what it quotes of the call may be of any length."""
+    return f"error: {middle_cut(message, ERROR_CHARACTERS)}"
 
 
 def middle_cut(text: str, limit: int) -> str:

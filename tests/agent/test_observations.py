@@ -268,3 +268,10 @@ def test_a_view_of_very_long_lines_ends_early_and_says_where_to_go_on() -> None:
     printed = observations.numbered("y" * 5_000 + "\n" + ("x" * 1_999 + "\n") * 100)
     assert len(printed) < 65_000
     assert re.search(r"\.\.\. \d+ more lines; the next is line \d+$", printed)
+
+
+def test_an_error_that_quotes_something_endless_is_short_and_keeps_both_ends() -> None:
+    printed = observations.error(f"there is no tool {'x' * 50_000!r}; there are run_tests, finish")
+    assert len(printed) < 4_100
+    assert printed.startswith("error: there is no tool 'xxx")
+    assert printed.endswith("; there are run_tests, finish")
