@@ -2,7 +2,7 @@
 # make test   runs every test
 # make help   lists the rest
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick lint types floors check lock clean
+.PHONY: help setup demo test quick lint types floors check docs lock clean
 
 BIN := .venv/bin
 
@@ -36,6 +36,9 @@ floors: setup ## Check that imports run downward only
 
 check: lint types floors test ## All of the above
 
+docs: setup ## Build the documentation's site into site/; a link that leads nowhere is an error
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --site-dir site
+
 lock: setup ## Write requirements.lock anew, and the server's part of it
 	@$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header \
 	    --universal --group dev pyproject.toml -o requirements.lock
@@ -43,4 +46,4 @@ lock: setup ## Write requirements.lock anew, and the server's part of it
 	    --universal --group build --constraint requirements.lock pyproject.toml -o requirements.server.lock
 
 clean: ## Remove what these commands made in this directory
-	@rm -rf .venv .demo .bench .mypy_cache .ruff_cache .pytest_cache
+	@rm -rf .venv .demo .bench site .mypy_cache .ruff_cache .pytest_cache
