@@ -1,7 +1,8 @@
 """A git repository, asked through the `git` command: refs, trees and blobs, never anything that is written.
 
 Git reads configuration of the repository and of its user, and some of it names programs to run. Everything here
-is called so that none of them does: no hooks, no external diff, no textconv, no filters, no file-system monitor.
+is called so that none of them does: no hooks, no external diff, no textconv, no filters, no file-system monitor, and
+no transport, by which git would fetch the missing objects of a partial clone.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 
 from bot.errors import RepositoryError, UsageError
 
@@ -22,6 +24,8 @@ EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 LINK, SUBMODULE = "120000", "160000"
 """Modes that git gives to symbolic links and to submodules."""
+
+_MISSING = "{} is missing from this repository. Run `git fsck`, or clone it again, without `--filter` if this is a partial clone."
 
 _SAFE = (
     "--no-optional-locks",
@@ -47,6 +51,7 @@ def git(
     directory: Path,
     *arguments: str,
     options: Sequence[str] = (),
+    settings: Mapping[str, str] = MappingProxyType({}),
     stdin: bytes = b"",
     success: Sequence[int] = (0,),
 ) -> bytes:
@@ -54,6 +59,7 @@ def git(
 
     Args:
         options: Options of git itself, before the subcommand.
+        settings: Configuration for this one call, by key.
         success: Exit codes that are no failure.
 
     Raises:
@@ -62,7 +68,9 @@ def git(
     """
     command = ["git", "-C", str(directory), *_SAFE, *options, *arguments]
     try:
-        done = subprocess.run(command, input=stdin, capture_output=True, env=_environment(), check=False)
+        done = subprocess.run(
+            command, input=stdin, capture_output=True, env=_environment(settings), check=False
+        )
     except FileNotFoundError:
         raise RepositoryError("There is no git on this machine. Install git, then run this again.") from None
     if done.returncode not in success:
@@ -98,8 +106,14 @@ def find_root(path: Path) -> Path:
         )
     if answer[1] != b"true":
         raise RepositoryError(f"{str(path)!r} is inside git's own directory. Name the working tree above it.")
-    top = git(start, "rev-parse", "--show-toplevel")
-    return Path(os.fsdecode(top.removesuffix(b"\n")))
+    top = Path(os.fsdecode(git(start, "rev-parse", "--show-toplevel").removesuffix(b"\n")))
+    here = start.resolve()
+    if top.resolve() != next((above for above in (here, *here.parents) if (above / ".git").exists()), None):
+        raise RepositoryError(
+            f"The repository at {str(path)!r} says that its working tree is {str(top)!r}, where it does not lie. "
+            "Remove `core.worktree` from its configuration, or clone it again."
+        )
+    return top
 
 
 def head_of(root: Path) -> str | None:
@@ -157,27 +171,23 @@ class Repository:
 
     def run(self, *arguments: str, stdin: bytes = b"") -> bytes:
         """Run git at the root with the filters of the configuration switched off; return what it printed."""
-        return git(self.root, *arguments, options=self._without_filters, stdin=stdin)
+        try:
+            return git(self.root, *arguments, settings=self._without_filters, stdin=stdin)
+        except GitFailedError as error:
+            if "promisor" in error.said or "not allowed" in error.said:
+                raise RepositoryError(_MISSING.format("An object"), error.said) from None
+            raise
 
     @cached_property
-    def _without_filters(self) -> tuple[str, ...]:
-        """Options that undo each configured clean, smudge and process filter: they are programs."""
+    def _without_filters(self) -> Mapping[str, str]:
+        """Settings that undo each configured clean, smudge and process filter: they are programs."""
         try:
             keys = git(self.root, "config", "-z", "--name-only", "--get-regexp", r"^filter\.").split(b"\0")
         except GitFailedError:  # exit code 1: none is configured
-            return ()
+            return {}
         names = sorted({os.fsdecode(key).split(".", 1)[1].rpartition(".")[0] for key in keys if key})
-        settings = [
-            setting
-            for name in names
-            for setting in (
-                f"filter.{name}.clean=",
-                f"filter.{name}.smudge=",
-                f"filter.{name}.process=",
-                f"filter.{name}.required=false",
-            )
-        ]
-        return tuple(option for setting in settings for option in ("-c", setting))
+        undone = {"clean": "", "smudge": "", "process": "", "required": "false"}
+        return {f"filter.{name}.{key}": value for name in names for key, value in undone.items()}
 
     def commit(self, ref: str) -> str:
         """Return the id of the commit that a ref names.
@@ -266,9 +276,7 @@ class Repository:
                 for object_id in wanted:
                     header = process.stdout.readline().split()
                     if len(header) != 3:
-                        raise RepositoryError(
-                            f"The object {object_id[:12]} is missing from this repository. Run `git fsck`, or clone it again."
-                        )
+                        raise RepositoryError(_MISSING.format(f"The object {object_id[:12]}"))
                     content = process.stdout.read(int(header[2]))
                     process.stdout.read(1)
                     yield content
@@ -285,7 +293,15 @@ class Repository:
         return next(self.blobs([object_id]))
 
 
-def _environment() -> Mapping[str, str]:
-    """Return the caller's environment without what could point git elsewhere (a hook sets GIT_DIR and more)."""
+def _environment(settings: Mapping[str, str] = MappingProxyType({})) -> Mapping[str, str]:
+    """Return the caller's environment without what could point git elsewhere (a hook sets GIT_DIR and more).
+
+    Args:
+        settings: Configuration, passed as variables: in `-c KEY=VALUE` a key with an equals sign would be another one.
+    """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return {**kept, "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C", "LANGUAGE": ""}
+    told = {"GIT_CONFIG_COUNT": str(len(settings))}
+    for number, (key, value) in enumerate(settings.items()):
+        told |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    quiet = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C", "LANGUAGE": ""}
+    return {**kept, **told, **quiet, "GIT_ALLOW_PROTOCOL": "none"}

@@ -6,6 +6,7 @@ import pytest
 
 from bot import changes
 from bot.domain import Request, ranges
+from bot.errors import RepositoryError
 from bot.repoconfig import load
 
 ADD = "def add(a, b):\n    return a + b\n"
@@ -314,6 +315,37 @@ def test_programs_that_the_configuration_names_are_not_run(repo, tmp_path):
     repo.git("config", "filter.evil.required", "true")
     repo.write({"add.py": ADD.replace("a + b", "b + a")})
     assert repo.target().changed_lines == {2}
+    assert not ran.exists()
+
+
+@pytest.mark.parametrize("name", ["a=b", "a.b", "clean=", "A b"])
+def test_a_filter_whose_name_looks_like_a_setting_is_not_run(repo, tmp_path, name):
+    repo.commit({"add.py": ADD, ".gitattributes": f'"*.py" filter={name}\n'})
+    ran = tmp_path / "ran"
+    repo.git("config", f"filter.{name}.clean", f"touch {ran}; cat")
+    repo.write({"add.py": ADD.replace("a + b", "b + a")})
+    assert repo.target().changed_lines == {2}
+    assert not ran.exists()
+
+
+def test_a_missing_object_is_told_and_not_fetched(repo, tmp_path):
+    repo.commit({"add.py": ADD})
+    missing = repo.git("rev-parse", "HEAD:add.py").strip()
+    repo.write({"add.py": ADD.replace("a + b", "b + a")})
+    ran, program = tmp_path / "ran", tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {ran}\n")
+    program.chmod(0o755)
+    for key, value in (
+        ("core.repositoryformatversion", "1"),
+        ("extensions.partialClone", "origin"),
+        ("remote.origin.promisor", "true"),
+        ("remote.origin.url", str(repo.root)),
+        ("remote.origin.uploadpack", str(program)),
+    ):
+        repo.git("config", key, value)
+    (repo.root / ".git" / "objects" / missing[:2] / missing[2:]).unlink()
+    with pytest.raises(RepositoryError, match="is missing from this repository"):
+        repo.read()
     assert not ran.exists()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot import changes
-from bot.changes.repository import EMPTY_TREE
+from bot.changes.repository import EMPTY_TREE, find_root
 from bot.domain import Request
 from bot.errors import RepositoryError, UsageError
 from bot.repoconfig import load
@@ -38,6 +38,21 @@ def test_gits_own_directory_is_told(repo):
 def test_the_root_of_a_file_is_its_repository(repo):
     repo.commit({"pkg/add.py": ADD})
     assert changes.find_root(repo.root / "pkg" / "add.py") == repo.root
+
+
+def test_a_repository_that_names_a_directory_above_it_as_its_tree_is_told(repo):
+    repo.commit({"add.py": ADD})
+    repo.git("config", "core.worktree", str(repo.root.parent))
+    with pytest.raises(RepositoryError, match=r"Remove `core\.worktree`"):
+        find_root(repo.root)
+
+
+def test_a_directory_in_the_tree_that_is_laid_out_as_a_repository_is_none(repo):
+    repo.git("init", "-q", "--bare", "inner")
+    repo.git("-C", "inner", "config", "core.bare", "false")
+    repo.git("-C", "inner", "config", "core.worktree", str(repo.root / "inner"))
+    with pytest.raises(RepositoryError, match="where it does not lie"):
+        find_root(repo.root / "inner")
 
 
 def test_a_linked_worktree_is_a_root_of_its_own(repo, tmp_path):
