@@ -29,15 +29,15 @@ from bot.sandbox import Interpreter
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 CASSETTES = Path(__file__).with_name("cassettes")
+RUN_AGAIN = ("a_basket", "gemini")
+"""The one that is run once more, from its tape; signatures and all."""
 PLAYED = [
     ("a_basket", "anthropic"),
-    ("a_basket", "gemini"),
+    RUN_AGAIN,
     ("a_basket", "openai"),
     ("a_whole_module", "openai"),
     ("review_of_the_sample", "anthropic"),
 ]
-RUN_AGAIN = ("a_basket", "gemini")
-"""The one that is run once more, from its tape; signatures and all."""
 SAMPLE = Path(__file__).parents[2] / "examples" / "make_history.sh"
 FEW_MUTANTS = "mutation:\n  max_mutants: 15\n"
 
@@ -229,9 +229,9 @@ def test_what_was_sent_stays_in_front_of_what_is_added(replay: Replay) -> None:
         assert after[: len(before)] == before
 
 
+@pytest.mark.parametrize("replay", [RUN_AGAIN], indirect=True, ids="-".join)
 def test_the_recorded_run_is_the_same_again_without_a_server(replay: Replay) -> None:
-    if replay.again is None:
-        return
+    assert replay.again is not None
     (first,), (second,) = replay.report.targets, replay.again.targets
     assert second.suite == first.suite
     assert [(row.id, row.reason) for row in second.ledger] == [(row.id, row.reason) for row in first.ledger]
