@@ -1,0 +1,167 @@
+"""The commands on the documentation's pages: those marked as runnable are run, and all others exist."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from bot.cli import app
+from tests.docs.fences import ROOT, Fence, fences
+
+BIN = Path(sys.executable).parent
+PATIENCE_S = 240.0
+SOURCE = '''
+def total(prices: list[int]) -> int:
+    """Return the sum of prices."""
+    return sum(prices)
+'''
+CHANGE = '''
+
+def capped(price: int, most: int) -> int:
+    """Return a price, or the most that it may be."""
+    if price > most:
+        return most
+    return price
+'''
+TEST = """
+from shop.prices import total
+
+
+def test_total():
+    assert total([1, 2]) == 3
+"""
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> Path:
+    """A repository whose branch `change` has a function more than `main`, with a remote to push to."""
+    root = tmp_path / "shop"
+    for name, text in {
+        "pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["src"]\n',
+        "src/shop/__init__.py": "",
+        "src/shop/prices.py": SOURCE.lstrip(),
+        "tests/test_prices.py": TEST.lstrip(),
+    }.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    _bash(root, "git init -q -b main && git add . && git commit -qm base && git switch -qc change", tmp_path)
+    with (root / "src/shop/prices.py").open("a") as file:
+        file.write(CHANGE)
+    _bash(
+        root,
+        "git commit -qam change && git init -q --bare ../remote && git remote add origin ../remote",
+        tmp_path,
+    )
+    return root
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fence", fences("sample", "anywhere"), ids=str)
+def test_a_block_that_is_marked_runs_as_it_stands(fence: Fence, sample: Path, tmp_path: Path) -> None:
+    _bash(sample, fence.text, tmp_path)
+
+
+@pytest.mark.slow
+def test_the_server_of_its_page_answers(tmp_path: Path) -> None:
+    (serve,), (ask,) = fences("server"), fences("beside the server")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    log = tmp_path / "log"
+    with log.open("wb") as sink:
+        server = subprocess.Popen(
+            ["bash", "-c", f"exec {serve.text.strip()}"],
+            cwd=tmp_path,
+            env={**_environment(tmp_path), "TESTFORGE_PORT": str(port)},
+            stdout=sink,
+            stderr=sink,
+        )
+    try:
+        _wait_for(f"http://127.0.0.1:{port}/healthz", server, log)
+        _bash(tmp_path, ask.text.replace(":8000/", f":{port}/"), tmp_path)
+        assert _status(f"http://127.0.0.1:{port}/setup") == 200
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.wait(timeout=PATIENCE_S)
+
+
+@pytest.mark.parametrize("fence", [fence for fence in fences() if fence.language == "sh"], ids=str)
+def test_commands_and_their_options_exist(fence: Fence) -> None:
+    group = typer.main.get_command(app)
+    for line in fence.commands:
+        words = [word for word in shlex.split(line) if "=" not in word]
+        if words[0] == "testforge":
+            options = {name for option in group.commands[words[1]].params for name in option.opts}
+            assert {word for word in words[2:] if word.startswith("-")} <= options, line
+        elif words[0] == "make":
+            assert f"\n{words[1]}: " in (ROOT / "Makefile").read_text(), line
+        elif words[0] == "sh":
+            assert (ROOT / words[1]).is_file(), line
+        else:
+            assert words[0] in {"cd", "git", "curl", "python", "docker"}, line
+
+
+def test_each_quick_start_has_a_block_that_runs() -> None:
+    run = {fence.page for fence in fences("sample", "server")}
+
+    assert {"command.md", "action.md", "app.md"} <= run
+
+
+def _bash(directory: Path, script: str, home: Path) -> None:
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=directory,
+        env=_environment(home),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def _environment(home: Path) -> dict[str, str]:
+    """Return a user's environment in which the command is installed, and nothing of ours."""
+    return {
+        "HOME": str(home),
+        "PATH": f"{BIN}:{os.environ['PATH']}",
+        "TESTFORGE_SANDBOX": "process",
+        "TESTFORGE_ALLOW_PROCESS_SANDBOX": "1",
+        "DOCKER_HOST": f"unix://{home}/docker.sock",
+        "GIT_CONFIG_COUNT": "2",
+        "GIT_CONFIG_KEY_0": "user.name",
+        "GIT_CONFIG_VALUE_0": "Ada",
+        "GIT_CONFIG_KEY_1": "user.email",
+        "GIT_CONFIG_VALUE_1": "ada@example.org",
+    }
+
+
+def _wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
+    ends = time.monotonic() + PATIENCE_S
+    while time.monotonic() < ends:
+        assert server.poll() is None, log.read_text()
+        if _status(address) == 200:
+            return
+        time.sleep(0.05)
+    raise AssertionError(log.read_text())
+
+
+def _status(address: str) -> int:
+    """Return the status of an answer; 0 while nobody answers."""
+    try:
+        with urllib.request.urlopen(address, timeout=30) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        return error.code
+    except OSError:
+        return 0
