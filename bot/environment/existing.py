@@ -13,9 +13,11 @@ from typing import Any
 
 from packaging.utils import canonicalize_name
 
+from bot.changes.repository import git
 from bot.environment.declared import Declared, names
 from bot.environment.python_choice import Wish
 from bot.environment.steps import TOOLS, too_old
+from bot.errors import RepositoryError
 from bot.sandbox import Interpreter
 from bot.sandbox.interpreters import needed_directories
 from bot.sandbox.process import ProcessSandboxes
@@ -82,6 +84,11 @@ def _look(
     directory: Path, name: str, tree: Path, origin: Path, declared: Declared, pinned: str | None
 ) -> tuple[Existing | None, str]:
     """Return the environment, or why it cannot be used."""
+    if _is_committed(directory):
+        return (
+            None,
+            "it is committed, and a commit must not decide which directories of this machine are shown",
+        )
     command = directory / "bin" / "python"
     if not os.access(command, os.X_OK):
         return None, "its Python is not there any more"
@@ -111,6 +118,21 @@ def _look(
         )
     )
     return Existing(name, str(command), version, installed, roots, tuple(sorted(set(mounts)))), ""
+
+
+def _is_committed(environment: Path) -> bool:
+    """Whether git tracks something of an environment, or the link or submodule that it is.
+
+    Then it is the work of whoever wrote the commit: its `.pth` files, its `pyvenv.cfg` and its links name directories
+    that the sandbox would be given to read.
+    """
+    try:
+        return any(
+            git(place.parent, "--literal-pathspecs", "ls-files", "-z", "--cached", "--", place.name)
+            for place in {environment, environment.resolve()}
+        )
+    except RepositoryError:
+        return False
 
 
 def probe(command: str, mounts: tuple[Path, ...]) -> dict[str, Any] | None:

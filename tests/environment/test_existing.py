@@ -169,3 +169,29 @@ def test_an_editable_dependency_elsewhere_is_seen(
     (site / "sibling.pth").write_text(f"{tmp_path}/library\n")
 
     assert python(prepare(), "import sibling; print(sibling.X)") == "9"
+
+
+@pytest.mark.parametrize("committed", [".venv/lib", ".venv"])
+def test_a_committed_environment_shows_the_code_nothing_of_this_machine(
+    prepare: Prepare,
+    make_venv: Callable[..., Path],
+    tree: Path,
+    tmp_path: Path,
+    notes: list[str],
+    committed: str,
+) -> None:
+    (tmp_path / "private").mkdir()
+    (tmp_path / "private" / "hidden.py").write_text("X = 9\n")
+    venv = make_venv("pytest", "coverage", name="elsewhere" if committed == ".venv" else ".venv")
+    if committed == ".venv":
+        (tree / ".venv").symlink_to(venv.name)
+    site = next((venv / "lib").glob("python*/site-packages"))
+    (site / "hidden.pth").write_text(f"{tmp_path}/private\n")
+    for arguments in (("init", "-q"), ("add", "--force", committed)):
+        subprocess.run(["git", *arguments], cwd=tree, check=True)
+
+    found = prepare()
+
+    assert not Path(found.command).is_relative_to(tree)
+    assert tmp_path / "private" not in found.mounts
+    assert notes[0].startswith(".venv is not used: it is committed")
