@@ -16,8 +16,9 @@ PAGES = sorted([*ROOT.glob("docs/*.md"), ROOT / "README.md", ROOT / "CONTRIBUTIN
 SCHEMA = ROOT / "docs" / "testforge.schema.json"
 
 
-def test_the_configuration_page_and_the_schema_are_up_to_date() -> None:
-    command = [sys.executable, str(ROOT / "scripts/configuration_docs.py"), "--check"]
+@pytest.mark.parametrize("script", ["configuration_docs.py", "command_docs.py"])
+def test_what_is_generated_is_up_to_date(script: str) -> None:
+    command = [sys.executable, str(ROOT / "scripts" / script), "--check"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
 

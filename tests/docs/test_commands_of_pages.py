@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
-import signal
 import socket
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -75,25 +76,9 @@ def test_a_block_that_is_marked_runs_as_it_stands(fence: Fence, sample: Path, tm
 @pytest.mark.slow
 def test_the_server_of_its_page_answers(tmp_path: Path) -> None:
     (serve,), (ask,) = fences("server"), fences("beside the server")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    log = tmp_path / "log"
-    with log.open("wb") as sink:
-        server = subprocess.Popen(
-            ["bash", "-c", f"exec {serve.text.strip()}"],
-            cwd=tmp_path,
-            env={**_environment(tmp_path), "TESTFORGE_PORT": str(port)},
-            stdout=sink,
-            stderr=sink,
-        )
-    try:
-        _wait_for(f"http://127.0.0.1:{port}/healthz", server, log)
+    with _serving(serve.text.strip(), tmp_path) as port:
         _bash(tmp_path, ask.text.replace(":8000/", f":{port}/"), tmp_path)
         assert _status(f"http://127.0.0.1:{port}/setup") == 200
-    finally:
-        server.send_signal(signal.SIGTERM)
-        server.wait(timeout=PATIENCE_S)
 
 
 @pytest.mark.parametrize("fence", [fence for fence in fences() if fence.language == "sh"], ids=str)
@@ -146,14 +131,37 @@ def _environment(home: Path) -> dict[str, str]:
     }
 
 
-def _wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    ends = time.monotonic() + PATIENCE_S
-    while time.monotonic() < ends:
-        assert server.poll() is None, log.read_text()
-        if _status(address) == 200:
-            return
-        time.sleep(0.05)
+@contextlib.contextmanager
+def _serving(command: str, home: Path) -> Iterator[int]:
+    """Run a server and give its port; another one where somebody else took the port in between."""
+    log = home / "log"
+    for _ in range(5):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        environment = {**_environment(home), "TESTFORGE_PORT": str(port)}
+        with log.open("wb") as sink:
+            server = subprocess.Popen(
+                ["bash", "-c", f"exec {command}"], cwd=home, env=environment, stdout=sink, stderr=sink
+            )
+        try:
+            if _answers(f"http://127.0.0.1:{port}/healthz", server):
+                yield port
+                return
+        finally:
+            server.terminate()
+            server.wait(timeout=PATIENCE_S)
     raise AssertionError(log.read_text())
+
+
+def _answers(address: str, server: subprocess.Popen[bytes]) -> bool:
+    """Wait until a server answers; tell whether it did before it ended."""
+    ends = time.monotonic() + PATIENCE_S
+    while server.poll() is None and time.monotonic() < ends:
+        if _status(address) == 200:
+            return True
+        time.sleep(0.05)
+    return False
 
 
 def _status(address: str) -> int:
