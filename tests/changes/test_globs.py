@@ -49,3 +49,11 @@ def test_no_pattern_matches_nothing():
 @given(st.text(alphabet="ab*?[]!^-/\\.", max_size=10), st.text(alphabet="ab/-.", min_size=1, max_size=10))
 def test_any_pattern_can_be_asked(pattern, path):
     assert matches(path, [pattern]) in (True, False)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["**/" * 40 + "x", "*a" * 60 + "b", "a" + "**a" * 60 + "b", "*/**" * 40 + "/x"]
+)
+def test_no_pattern_takes_more_time_than_path_times_pattern(pattern):
+    assert not matches("a" * 100 + "/a" * 100, [pattern])
+    assert matches("a" * 100 + "/a" * 100 + "/x", [pattern[:-1] + "*"])
