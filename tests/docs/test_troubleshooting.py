@@ -60,7 +60,7 @@ def _says(message: str, quoted: str) -> bool:
 @functools.cache
 def _messages() -> tuple[str, ...]:
     """Return every text of the program; `GAP` stands for what is filled in."""
-    found = set()
+    found = {(ROOT / name).read_text("utf-8") for name in ("action.yml", "scripts/setup.sh")}
     for path in (ROOT / "bot").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.JoinedStr):
