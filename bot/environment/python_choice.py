@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.specifiers import SpecifierSet
 
 from bot.environment.declared import Declared
 from bot.environment.locks import pipfile_lock
@@ -41,7 +41,7 @@ class Wish:
         """Tell whether a full version will do, and is one that testforge runs on."""
         try:
             return version in SpecifierSet(self.requires, prereleases=True) and version in OLDEST
-        except InvalidSpecifier:
+        except ValueError:  # no specifier, or one with a number too long to be read
             return version in OLDEST
 
 

@@ -66,7 +66,11 @@ def splices(source: str) -> tuple[Splice, ...]:
         for node, offset in nodes:
             for index, (begin, end) in enumerate(list(operator.mutation_positions(node))):
                 last = end[0] - (end[1] == 0 and end[0] > begin[0])
-                change = _change(operator, node, index)
+                try:
+                    change = _change(operator, node, index)
+                except RecursionError:  # nested so deeply that its text cannot be put together
+                    occurrence += 1
+                    continue
                 if change is None:
                     found.append(Splice(name, occurrence, begin[0], last, offset, offset, "", crashes=True))
                 else:

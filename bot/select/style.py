@@ -190,7 +190,7 @@ def _toml(present: Collection[str], read: Read, path: str) -> dict[str, Any]:
         return {}
     try:
         return tomllib.loads(read(path))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
 
 

@@ -81,7 +81,7 @@ def _pytest_settings(present: Collection[str], read: Read) -> dict[str, str]:
                 parser = configparser.ConfigParser(interpolation=None, strict=False)
                 parser.read_string(read(path))
                 values = dict(parser[section]) if section in parser else {}
-        except (OSError, ValueError, configparser.Error):
+        except (OSError, ValueError, RecursionError, configparser.Error):
             continue
         if values or path == "pytest.ini":
             return values

@@ -229,6 +229,8 @@ def test_a_file_in_a_declared_encoding_is_decoded(repo):
     [
         (b"x = '\xe9'\n", "cannot be decoded"),
         (b"# coding: klingon\nx = 1\n", "cannot be decoded: unknown encoding: klingon"),
+        (b"# coding: rot13\nx = 1\n", "cannot be decoded: 'rot13' is not a text encoding"),
+        (b"# coding: undefined\nx = 1\n", "cannot be decoded"),
         (b"\x00\x01\x02", "is binary"),
         (b"x = 1\n\ndef f(:\n", "does not parse: line 3: invalid syntax"),
         (b"\xef\xbb\xbf# coding: latin-1\n", "cannot be decoded: encoding problem: utf-8"),

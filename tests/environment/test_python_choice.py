@@ -94,3 +94,7 @@ def test_specifiers_that_are_none_are_as_if_there_were_none(tmp_path: Path) -> N
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "a"\nrequires-python = "three"\n')
 
     assert chosen(tmp_path) == "3.12.1"
+
+
+def test_a_version_with_more_digits_than_a_number_may_have_rules_nothing_out() -> None:
+    assert Wish(f">={'9' * 5000}").accepts("3.12.1")

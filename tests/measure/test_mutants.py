@@ -271,3 +271,8 @@ def test_a_function_compiled_alone_has_the_code_that_it_has_in_its_module() -> N
         next(each for each in code.co_consts if hasattr(each, "co_code")) for code in (alone, whole)
     )
     assert same_code(ours, theirs)
+
+
+def test_an_expression_nested_deeper_than_can_be_printed_has_no_mutants_of_its_own() -> None:
+    deep = generate("m.py", f"def add(a):\n    return {'-' * 900}a\n\n\ndef less(a):\n    return a - 1\n")
+    assert any("a + 1" in mutant.diff for mutant in deep.mutants)
