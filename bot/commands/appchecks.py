@@ -53,7 +53,7 @@ def _app(operator: Settings) -> Iterator[Check]:
     try:
         app.try_key(operator)
     except UsageError as error:
-        yield _broken("app key", error)
+        yield _broken("app key", error, "Set TESTFORGE_PRIVATE_KEY_FILE to the file that GitHub gave out.")
     else:
         yield Check("app key", State.OK, "it signs")
     if operator.webhook_secret is None:
@@ -65,6 +65,8 @@ def _app(operator: Settings) -> Iterator[Check]:
 
 def _database(operator: Settings) -> Check:
     """Look whether the database opens and has the tables of this version."""
+    from sqlalchemy.exc import SQLAlchemyError
+
     from bot import settings
     from bot.store import database, tables
 
@@ -81,8 +83,13 @@ def _database(operator: Settings) -> Check:
         engine = database.connect(url)
     except UsageError as error:
         return _broken("database", error)
-    found = tables.look(engine)
-    engine.dispose()
+    try:
+        found = tables.look(engine)
+    except SQLAlchemyError as error:
+        fix = "Let the user of TESTFORGE_DATABASE_URL read and make tables there."
+        return Check("database", State.BROKEN, f"{shown} cannot be read ({type(error).__name__})", fix)
+    finally:
+        engine.dispose()
     if found == 0:
         return Check("database", State.ABSENT, f"{shown} has no tables yet", "`testforge serve` makes them.")
     if found != tables.VERSION:
@@ -91,8 +98,8 @@ def _database(operator: Settings) -> Check:
     return Check("database", State.OK, f"{shown}, with its tables")
 
 
-def _broken(name: str, error: UsageError) -> Check:
-    """Return a check for an error, whose last sentence says what to do."""
-    told, _, fix = error.message.rpartition(". ")
+def _broken(name: str, error: UsageError, fix: str = "") -> Check:
+    """Return a check for an error, whose last sentence says what to do; `fix` where it has only one."""
+    told, _, last = error.message.rpartition(". ")
     detail = f" ({error.detail.splitlines()[0]})" if error.detail else ""
-    return Check(name, State.BROKEN, f"{told or fix}{detail}", fix if told else "")
+    return Check(name, State.BROKEN, f"{told or last}{detail}", last if told else fix)

@@ -46,7 +46,7 @@ def connect(url: str) -> sa.Engine:
 
 def is_sqlite(url: str) -> bool:
     """Whether a URL names a SQLite file."""
-    return url.startswith("sqlite:")
+    return url.startswith("sqlite://")
 
 
 def shown(url: str) -> str:

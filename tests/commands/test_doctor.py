@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
+from sqlalchemy import make_url
 from typer.testing import CliRunner
 
 from bot.cli import app
@@ -15,6 +16,7 @@ from bot.commands import appchecks
 from bot.jobs.credentials import Credentials
 from bot.store import database, tables
 from tests.github.server.world import World
+from tests.store.postgres import Postgres
 
 DOCTOR = CliRunner()
 
@@ -85,6 +87,7 @@ def test_a_laptop_needs_neither_app_nor_database() -> None:
         ({"TESTFORGE_APP_ID": "7", "TESTFORGE_PRIVATE_KEY_FILE": "/none.pem"}, "app key", "cannot be read"),
         ({"TESTFORGE_APP_ID": "7"}, "app secret", "Set TESTFORGE_WEBHOOK_SECRET to the secret"),
         ({"TESTFORGE_DATABASE_URL": "postgresql://a:hush@127.0.0.1:1/b"}, "database", "cannot be opened"),
+        ({"TESTFORGE_DATABASE_URL": "sqlite:/b"}, "database", "is no URL"),
         ({"TESTFORGE_DATABASE_URL": "mysql://here/b"}, "database", "of a kind that cannot be used"),
         ({"TESTFORGE_DATABASE_URL": "sqlite:////dev/null/b"}, "database", "is not there yet"),
     ],
@@ -98,6 +101,7 @@ def test_each_part_of_the_app_that_is_wrong_has_its_fix(
 
     assert check["state"] != "ok"
     assert told in f"{check['told']}. {check['fix']}"
+    assert check["fix"].endswith(".")
     assert "hush" not in str(check)
 
 
@@ -133,6 +137,27 @@ def test_a_database_is_well_once_it_has_its_tables(monkeypatch: pytest.MonkeyPat
         connection.execute(tables.version.update().values(version=99))
     assert "tables of version 99" in _checks()["database"]["told"]
     engine.dispose()
+
+
+@pytest.mark.slow
+def test_a_postgres_is_well_once_it_has_its_tables_and_lets_them_be_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with Postgres.started() as server:
+        url = server.new_database()
+        monkeypatch.setenv("TESTFORGE_DATABASE_URL", url)
+        assert "has no tables yet" in _checks()["database"]["told"]
+        engine = database.connect(url)
+        tables.create(engine)
+        assert _checks()["database"]["state"] == "ok"
+        with engine.begin() as connection:
+            connection.exec_driver_sql("CREATE ROLE stranger LOGIN PASSWORD 'hush'")
+        stranger = make_url(url).set(username="stranger", password="hush")
+        monkeypatch.setenv("TESTFORGE_DATABASE_URL", stranger.render_as_string(hide_password=False))
+        check = _checks()["database"]
+        engine.dispose()
+
+    assert (check["state"], "cannot be read" in check["told"]) == ("broken", True)
 
 
 def test_a_file_that_is_no_database_is_a_fault(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
