@@ -48,6 +48,10 @@ class SandboxError(InconclusiveError):
     """The sandbox could not be made, or broke while it was used."""
 
 
+class LostError(SandboxError):
+    """The sandbox's container ended, or stopped answering, while it was used; a fresh one may do."""
+
+
 class MeasureError(InconclusiveError):
     """Tests ran, but what they did could not be measured: the guest gave no result."""
 

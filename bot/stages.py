@@ -12,6 +12,7 @@ from bot.errors import InconclusiveError, MeasureError
 from bot.measure.importing import import_problem
 from bot.measure.mutants import MutantSet, generate
 from bot.measure.mutation import judge
+from bot.sandbox.renewing import Renewing
 from bot.select.evidence import reaching
 from bot.select.placement import Placement
 from bot.select.selection import Selection, SelectionJob, select
@@ -106,7 +107,7 @@ def refine_suite(
     limits = AgentLimits(iterations=shop.request.max_iterations)
     with (
         stage(shop.tell, "refine", brief.target.path) as say,
-        shop.site.sandboxes.open(shop.site.tree, shop.site.interpreter) as box,
+        Renewing(lambda: shop.site.sandboxes.open(shop.site.tree, shop.site.interpreter), say) as box,
     ):
         known = {verdict.mutant.id: verdict for verdict in before.verdicts} if before else None
         bench = Workbench(box, brief.target, brief.suite_path, mutants, shop.baseline, known)

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from bot.errors import SandboxError
+from bot.errors import LostError
 
 STDOUT = 1
 LARGEST_HEADER = 1 << 16
@@ -37,7 +37,7 @@ class Channel:
         """Send bytes as they are.
 
         Raises:
-            SandboxError: The container or the engine is gone.
+            LostError: The container or the engine is gone.
         """
         try:
             self._connection.sendall(data)
@@ -61,7 +61,7 @@ class Channel:
             most: The most bytes that may come with it.
 
         Raises:
-            SandboxError: No answer comes, or one that cannot be right.
+            LostError: No answer comes, or one that cannot be right.
         """
         header = json.dumps({**question, "size": len(payload)}).encode("ascii")
         self._connection.settimeout(max(seconds, 1.0))
@@ -120,17 +120,17 @@ class Channel:
             data += piece
         return bytes(data)
 
-    def _gone(self) -> SandboxError:
+    def _gone(self) -> LostError:
         told = self._told.decode(errors="replace").strip()
-        return SandboxError(
+        return LostError(
             "The container ended in the middle of the run: the engine stopped, it was removed, or it ran out of memory.",
             told,
         )
 
 
-def _silent() -> SandboxError:
-    return SandboxError("The container does not answer any more; it is removed. Is the machine overloaded?")
+def _silent() -> LostError:
+    return LostError("The container does not answer any more; it is removed. Is the machine overloaded?")
 
 
-def _nonsense() -> SandboxError:
-    return SandboxError("The container gave an answer that cannot be right, so nothing it says is used.")
+def _nonsense() -> LostError:
+    return LostError("The container gave an answer that cannot be right, so nothing it says is used.")
