@@ -36,10 +36,7 @@ class Journal:
 
     def next_call(self, request: Sequence[Mapping[str, Any]]) -> Call:
         """Return the place in the journal of a request that is about to be made."""
-        text = _varying(tempfile.gettempdir()).sub(
-            "~", json.dumps(list(request), sort_keys=True, default=str)
-        )
-        key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        key = fingerprint(request)
         with self._lock:  # several files of a run are worked on at once
             self._seen[key] += 1
             occurrence = self._seen[key]
@@ -66,6 +63,12 @@ class Call:
             connection.execute(
                 sa.insert(model_calls).values(**self._place, reply=json.dumps(dict(reply)), at=time.time())
             )
+
+
+def fingerprint(request: Sequence[Mapping[str, Any]]) -> str:
+    """Return what a request is known by, whenever and wherever it is made."""
+    text = _varying(tempfile.gettempdir()).sub("~", json.dumps(list(request), sort_keys=True, default=str))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @cache

@@ -9,12 +9,13 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bot.store import Store, open_store
 from tests.github.server import GitHub
+from tests.jobs.counting import CountedModel
 from tests.jobs.serving import AFTER, REPOSITORY, Process, deliver, wait_for
 
 CONFIG = "max_iterations: 3\nmutation:\n  max_mutants: 20\n"
@@ -36,7 +37,13 @@ class Victim:
 
 @dataclass
 class Outcome:
-    """What was left of a run."""
+    """What was left of a run.
+
+    Attributes:
+        requests: The model calls in its journal.
+        asked: Those that the model's server saw, where it counts.
+        asked_before: How many of those it had seen when something was killed.
+    """
 
     state: str
     reviews: int
@@ -44,6 +51,8 @@ class Outcome:
     requests: frozenset[str]
     killed: bool
     seconds: float
+    asked: list[str] = field(default_factory=list)
+    asked_before: int = 0
 
     def is_right(self, undisturbed: frozenset[str]) -> bool:
         """Whether there is one review, one summary, and no other model call than in a run that nobody disturbs."""
@@ -65,14 +74,17 @@ def new_pull(github: GitHub) -> int:
 
 def run_once(
     github: GitHub, url: str, store: Store, log: Callable[[], str], kill_after_s: float | None = None,
-    victim: Victim | None = None,
+    victim: Victim | None = None, model: CountedModel | None = None,
 ) -> Outcome:  # fmt: skip
     """Let a new pull request be reviewed, kill in the middle of it, and return what comes of it in the end.
 
     Args:
         url: Where webhooks go.
         kill_after_s: How long after the webhook.
+        model: Counts what is asked of it, where the server's model is this one.
     """
+    asked = model.asked if model else []
+    first, last = len(asked), len(asked)
     number = new_pull(github)
     payload = github.shapes.payload(REPOSITORY, number, "opened")
     began = time.monotonic()
@@ -84,6 +96,7 @@ def run_once(
         time.sleep(max(0.0, began + kill_after_s - time.monotonic()))
         while not killed and not _ended(store, name):
             killed = victim.kill()
+            last = len(asked)
         if killed:
             victim.revive()
     wait_for(lambda: _ended(store, name), f"{name} does not end: {log()}", 400)
@@ -98,6 +111,8 @@ def run_once(
         requests_of(store, name),
         killed,
         seconds,
+        asked[first:],
+        last - first,
     )
 
 
