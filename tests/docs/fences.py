@@ -19,7 +19,7 @@ class Fence:
     """One block.
 
     Attributes:
-        where: Where the page says that it can be run: `sample`, `server`, `beside the server`, `anywhere`; or empty.
+        where: Where the page says that it can be run: `sample`, `server`, `anywhere`; or empty.
     """
 
     page: str
