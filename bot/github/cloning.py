@@ -17,7 +17,7 @@ from bot.errors import GitHubError, RepositoryError
 from bot.github.faults import LimitedError, NotThereError, UnreachableError
 from bot.github.hub import Hub
 from bot.github.pulls import Pull
-from bot.github.redaction import redact
+from bot.models.redaction import redact
 
 _DEPTHS = (50, 500, 5000)  # commits below each end that are fetched until their histories meet; then all
 _TRIES = 3

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
 from bot.github.faults import UnreachableError
-from bot.github.redaction import redact
+from bot.models.redaction import redact
 
 if TYPE_CHECKING:
     import ssl

@@ -3,43 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from bot.domain import Usage
-from bot.models import Message, Model, Reply, ToolCall, ToolSchema, Traits, traits_of
+from bot.models import Message, Reply, ToolCall, ToolSchema
+from bot.models.around import Around
 from bot.models.budget import charge
 from bot.store.journal import Journal
 
 
-class Journaled:
+@dataclass(slots=True)
+class Journaled(Around):
     """A model before which a run's journal stands.
 
     Attributes:
         asked: How many calls went to the model itself.
     """
 
-    def __init__(self, model: Model, journal: Journal) -> None:
-        self.name = model.name
-        self.asked = 0
-        self._model = model
-        self._journal = journal
-
-    @property
-    def traits(self) -> Traits:
-        """The model's own."""
-        return traits_of(self._model)
+    journal: Journal
+    asked: int = 0
 
     def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema] = ()) -> Reply:
         """Return the reply that the run had to this request before, or the model's. Raises ModelError."""
-        call = self._journal.next_call([{"model": self.name}, *messages, {"tools": list(tools)}])
+        call = self.journal.next_call([{"model": self.name}, *messages, {"tools": list(tools)}])
         kept = call.read()
         if kept is not None:
             reply = _reply(kept)
-            charge(self._model, reply.usage.cost_usd)
+            charge(self.model, reply.usage.cost_usd)
             return reply
         self.asked += 1
-        reply = self._model.complete(messages, tools)
+        reply = self.model.complete(messages, tools)
         call.write(asdict(reply))
         return reply
 

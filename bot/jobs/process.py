@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bot.github.redaction import redact
 from bot.jobs.assignment import AGAIN, Assignment, Result
 from bot.jobs.office import Interrupted
+from bot.models.redaction import redact
 
 LOOK_S = 1.0
 """How often it is looked whether the run is still wanted."""

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from bot.errors import ModelError, UsageError
-from bot.models import Message, Model, Reply, ToolSchema, Traits, traits_of
+from bot.models import Message, Reply, ToolSchema, Traits
+from bot.models.around import Around
 from bot.models.redaction import Redactor
 
 FILE = "cassette.jsonl"
@@ -109,23 +110,12 @@ def request_of(
 
 
 @dataclass(slots=True)
-class Recording:
+class Recording(Around):
     """A model whose calls and replies are recorded."""
 
-    model: Model
     seed: int
     recorder: Recorder
     redactor: Redactor
-
-    @property
-    def name(self) -> str:
-        """The model's own."""
-        return self.model.name
-
-    @property
-    def traits(self) -> Traits:
-        """The model's own."""
-        return traits_of(self.model)
 
     def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema] = ()) -> Reply:
         """Return the model's reply. Raises ModelError, which is recorded too."""

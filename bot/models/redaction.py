@@ -1,4 +1,4 @@
-"""Secrets taken out of what leaves this process or is kept: prompts, traces, cassettes, errors."""
+"""Secrets taken out of what leaves this process or is kept: prompts, traces, cassettes, comments, logs, errors."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ SHORTEST = 8
 _KNOWN = re.compile(
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
     r"|\bsk-[A-Za-z0-9_\-]{20,}"
-    r"|\bgh[pousr]_[A-Za-z0-9_.\-]{20,}"
-    r"|\bgithub_pat_[A-Za-z0-9_]{20,}"
+    r"|\bgh[pousr]_[A-Za-z0-9_.\-]{10,}"
+    r"|\bgithub_pat_[A-Za-z0-9_]{10,}"
     r"|\bglpat-[A-Za-z0-9_\-]{16,}"
     r"|\bxox[abeoprs]-[A-Za-z0-9\-]{10,}"
     r"|\bhf_[A-Za-z0-9]{20,}"
@@ -33,6 +33,11 @@ _SECRET_NAME = re.compile(
     r"(?:^|_)(?:API_?KEY|ACCESS_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)(?:_|$)",
     re.IGNORECASE,
 )
+
+
+def redact(text: str) -> str:
+    """Return a text with everything that looks like a key, a token or a password in an address struck out."""
+    return _KNOWN.sub(STRUCK, text)
 
 
 class Redactor:
@@ -53,7 +58,7 @@ class Redactor:
         """Return a text without secrets."""
         if self._own is not None:
             text = self._own.sub(STRUCK, text)
-        return _KNOWN.sub(STRUCK, text)
+        return redact(text)
 
     def data(self, value: Any) -> Any:
         """Return plain data with every text in it, keys included, without secrets."""

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from bot.errors import ModelError, TestforgeError, UsageError
-from bot.models import Message, Model, Reply, ToolSchema, Traits, traits_of
+from bot.models import Message, Reply, ToolSchema
+from bot.models.around import Around
 from bot.models.redaction import Redactor
 from bot.models.wire import message_from
 
@@ -62,22 +63,11 @@ class Trace:
 
 
 @dataclass(slots=True)
-class Traced:
+class Traced(Around):
     """A model whose calls are traced."""
 
-    model: Model
     trace: Trace
     seed: int
-
-    @property
-    def name(self) -> str:
-        """The model's own."""
-        return self.model.name
-
-    @property
-    def traits(self) -> Traits:
-        """The model's own."""
-        return traits_of(self.model)
 
     def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema] = ()) -> Reply:
         """Return the model's reply. Raises what the model raises."""

@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 import structlog
 
-from bot.github.redaction import redact
+from bot.models.redaction import redact
 
 Event = MutableMapping[str, Any]
 _DEEPEST = 6

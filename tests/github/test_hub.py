@@ -14,8 +14,8 @@ from bot.github.authority import may_command
 from bot.github.faults import ForbiddenError, InvalidError, LimitedError, NotThereError, UnreachableError
 from bot.github.hub import Hub
 from bot.github.pacing import Pace
-from bot.github.redaction import redact
 from bot.github.wire import Wire
+from bot.models.redaction import redact
 from bot.settings import Settings
 from tests.github.hands import HandClock, app_for, settings_for
 from tests.github.server import GitHub
