@@ -154,6 +154,17 @@ def test_a_head_that_was_pushed_over_is_said_plainly(hub: Hub, github: GitHub, t
         clone(hub, gone, tmp_path / "clone")
 
 
+def test_a_head_whose_branch_was_renamed_is_cloned_by_its_commit(
+    hub: Hub, github: GitHub, tmp_path: Path
+) -> None:
+    pull = pulls.read(hub, 1)
+    store = github.world.repositories[REPOSITORY].store
+    store.git("update-ref", "refs/heads/renamed", pull.head)
+    store.git("update-ref", "-d", f"refs/heads/{pull.head_ref}")
+    clone(hub, pull, tmp_path / "clone")
+    assert Repository(tmp_path / "clone").commit("HEAD") == pull.head
+
+
 def test_a_repository_without_shared_history_is_said_plainly(
     hub: Hub, github: GitHub, tmp_path: Path
 ) -> None:

@@ -116,7 +116,9 @@ def test_a_run_is_superseded_by_a_newer_push_and_another_is_stopped(github: GitH
         first = scene.deliver("opened")
         running = lambda: scene.store.runs.running()  # noqa: E731
         wait_for(running, f"no run begins: {scene.log()}")
-        github.world.push(REPOSITORY, "feature", {"quotes.py": AFTER.replace("200", "250").encode()})
+        main = github.world.repositories[REPOSITORY].store.tip("main")
+        over = {"quotes.py": AFTER.replace("200", "250").encode()}
+        github.world.push(REPOSITORY, "feature", over, onto=main)  # by force, in the middle of the run
         second = scene.deliver()
         assert scene.ended(first) == "superseded"
         wait_for(running, f"no second run begins: {scene.log()}")
