@@ -16,6 +16,8 @@ import uv
 
 from bot.domain import SuiteRun, Target
 from bot.measure.hollow import hollow_tests
+from bot.measure.mutants import generate
+from bot.measure.mutation import judge
 from bot.measure.outcomes import run_tests
 from bot.sandbox import Interpreter, Sandbox
 from bot.sandbox.process import ProcessSandboxes
@@ -232,6 +234,43 @@ async def test_it(two): assert await later(two) == 3
 
     assert outcomes(run) == {"test_it": "passed"}, run.output
     assert run.coverage[TARGET.path].lines_by_test["tests/test_mod.py::test_it"] == {8}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("plugin", ["randomly", "random-order"])
+def test_mutants_get_the_same_verdicts_under_a_plugin_that_shuffles(
+    open_plugged: Opener, plugin: str
+) -> None:
+    tests = "".join(f"def test_{n}(): assert sign({n - 3}) == {-1 if n < 3 else 1}\n" for n in range(6))
+    files = {**FILES, "tests/test_mod.py": "from pkg.mod import sign\n" + tests}
+    box = open_plugged({**files, "pytest.ini": f"[pytest]\naddopts = {DISTURBING[plugin]}\n"})
+    run = run_tests(box, cover=[TARGET.path])
+
+    found = judge(box, TARGET, generate(TARGET.path, MOD), run)
+
+    plain = open_plugged({**files, "pytest.ini": "[pytest]\naddopts = -p no:randomly\n"})
+    calm = judge(plain, TARGET, generate(TARGET.path, MOD), run_tests(plain, cover=[TARGET.path]))
+    assert [verdict.outcome for verdict in found.verdicts] == [verdict.outcome for verdict in calm.verdicts]
+    assert found.score
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("runner", ["asyncio", "anyio"])
+def test_mutants_of_a_coroutine_are_killed_by_tests_of_an_async_plugin(
+    open_plugged: Opener, runner: str
+) -> None:
+    tests = f"import pytest\nfrom pkg.mod import later\n@pytest.mark.{runner}\n"
+    tests += "async def test_later(): assert await later(1) == 2\n"
+    backend = "import pytest\n@pytest.fixture\ndef anyio_backend(): return 'asyncio'\n"
+    box = open_plugged({**FILES, "tests/test_mod.py": tests, "tests/conftest.py": backend})
+    run = run_tests(box, cover=[TARGET.path])
+
+    found = judge(box, TARGET, generate(TARGET.path, MOD), run)
+
+    later = [verdict for verdict in found.verdicts if verdict.mutant.function == "later"]
+    sign = {verdict.killed_by for verdict in found.verdicts if verdict.mutant.function == "sign"}
+    assert "tests/test_mod.py::test_later" in {verdict.killed_by for verdict in later}
+    assert sign == {None}
 
 
 @pytest.mark.slow
