@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import signal
 import subprocess
@@ -11,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from bot.store import Store, open_store
 from tests.github.server import GitHub
@@ -235,8 +233,3 @@ def busy_worker(store: Store) -> str:
     query = f"SELECT executor_id FROM {table} WHERE status = 'PENDING' AND name = 'review_pull'"
     with store.engine.connect() as connection:
         return str(connection.exec_driver_sql(query).scalar() or "")
-
-
-def told(outcome: Outcome) -> dict[str, Any]:
-    """Return an outcome for a person."""
-    return json.loads(json.dumps(outcome.__dict__, default=len))
