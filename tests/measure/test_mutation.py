@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import iniconfig
 import pytest
 from cosmic_ray.work_db import WorkDB, use_db
 
@@ -493,6 +494,23 @@ def test_a_module_that_a_plugin_imports_early_is_mutated_in_a_new_python(open_bo
     }
     scene = Scene(open_box, files, "mod.py")
     assert scene.outcomes(("A = 5", "Number"), ("x + 1", "Add_Sub")) == {"A = 5": KILLED, "x + 1": KILLED}
+
+
+def test_a_module_that_pytest_has_imported_is_mutated_for_a_test_that_only_imports_it(
+    open_box: OpenBox,
+) -> None:
+    package = Path(str(iniconfig.__file__)).parent
+    files = {f"iniconfig/{file.name}": file.read_text(encoding="utf-8") for file in package.glob("*.py")}
+    files["iniconfig/__init__.py"] += "\n\nLIMIT = 10\nRATIO = 1 / LIMIT\n"
+    files["test_it.py"] = "def test_it():\n    import iniconfig\n"
+    scene = Scene(open_box, files, "iniconfig/__init__.py")
+    assert scene.outcomes(("LIMIT = 10", "Number"), ("1 / LIMIT", "Div_Mul")) == {
+        "LIMIT = 10": SURVIVED,
+        "1 / LIMIT": SURVIVED,
+    }
+    files["test_it.py"] += "    assert iniconfig.LIMIT == 10\n"
+    scene = Scene(open_box, files, "iniconfig/__init__.py")
+    assert scene.outcomes(("LIMIT = 10", "Number")) == {"LIMIT = 10": KILLED}
 
 
 def test_tests_that_are_red_without_a_mutant_kill_nothing_and_are_named(open_box: OpenBox) -> None:

@@ -42,8 +42,6 @@ def main(job: dict[str, Any]) -> int:
     # Children that collect anew would otherwise compile the suite each time.
     sys.dont_write_bytecode = False
     sys.pycache_prefix = os.path.join(job["scratch"], "engine-bytecode")
-    if "fresh" in job:
-        return _run_afresh(job)
     results = Results(job["results"])
     try:
         plan = Plan(job)
@@ -66,10 +64,9 @@ def _session(job: dict[str, Any]) -> session.SessionJob:
     return session.SessionJob(job["tree"], job["scratch"], selection=files, capture="sys")
 
 
-def _run_afresh(job: dict[str, Any]) -> int:
-    """Run one child's tests in this new process (see `shop.start_afresh`)."""
+def run_afresh(job: dict[str, Any]) -> int:
+    """Run one child's tests in this new process (see `shop.start_afresh`), where `afresh.py` has put the mutant."""
     trial = Trial(**job["fresh"])
-    replace_source(job["path"], job["source"])
     session.run(_session(job), session.Takeover(_session(job), trial.run))
     trial.end("failed", 0)
     return 0
@@ -174,7 +171,7 @@ class Zygote:
         green = [test for test in tests if test in known.cpu]
         fresh = [test for test in tests if test not in known.cpu]
         baseline = control.take(shop, sorted([*fresh, *green[:1]]), enter, "import")
-        if not baseline.cpu:
+        if tests and not baseline.cpu:
             shop.results.write(problem="No test passes when it is run again without a mutant.")
             return
         if not lost.isdisjoint(baseline.cpu):
@@ -203,7 +200,8 @@ class Zygote:
     def _narrowed(self, cases: Sequence[Case]) -> list[Case]:
         """Leave out the tests that neither execute the file nor import it through anything."""
         path = self._shop.file(DEPENDENTS)
-        if not os.path.exists(path):
+        # Of a module that pytest or a plugin has imported before, nobody has seen who imports it.
+        if not os.path.exists(path) or is_imported(self._shop.path):
             return list(cases)
         with open(path, encoding="ascii") as file:
             feeling = set(json.load(file))

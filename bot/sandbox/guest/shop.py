@@ -169,7 +169,7 @@ def start_afresh(shop: Shop, case: Optional[Case], trial: Trial) -> None:
     with open(file, "w", encoding="utf-8") as stream:
         json.dump(job, stream)
     os.set_inheritable(trial.pipe, True)
-    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "mutate.py")
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "anew.py")
     os.execv(sys.executable, [sys.executable, script, file])
 
 
