@@ -66,6 +66,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark and print its tables; the exit code is 1 if verdicts agree on fewer than 99%."""
     options = _options(arguments)
     work = options.work.resolve()
+    work.mkdir(parents=True, exist_ok=True)
+    # Otherwise a project without a configuration of its own gets the one of the directory around.
+    (work / "pytest.ini").write_text("[pytest]\n")
     python = environment("lean", work, "coverage")
     fork = float(subprocess.run([str(python), "-c", _FORK], capture_output=True, check=True).stdout)
     _say(
@@ -131,11 +134,16 @@ def _row(
     spent = Spent((ours.spent.wall + again.spent.wall) / 2, (ours.spent.cpu + again.spent.cpu) / 2)
     others = []
     for tool in () if options.only else (mutmut, gremlins):
-        _, judged = _kept(
-            work / "results" / f"{tool.__name__}-{project.requirement}.json",
-            options.reuse,
-            lambda tool=tool: ({}, tool(project, tree, work, options.seconds)),  # type: ignore[misc]
-        )
+        try:
+            _, judged = _kept(
+                work / "results" / f"{tool.__name__}-{project.requirement}.json",
+                options.reuse,
+                lambda tool=tool: ({}, tool(project, tree, work, options.seconds)),  # type: ignore[misc]
+            )
+        except (OSError, ValueError, subprocess.SubprocessError) as error:
+            # A rival's fault costs its own column and not the table.
+            _say(f"    {tool.__name__} could not be measured: {error}")
+            judged = Judged(0, Spent(0.0, 0.0))
         others.append(_shown(judged.each) if judged.mutants else "none")
     each, theirs = spent.each(count), cosmic.each
     ratios = (
@@ -149,6 +157,10 @@ def _row(
         f"{project.path:38} {count:4} {_shown(each):>11} {_shown(theirs):>12} {ratios[0]:4.1f}/{ratios[1]:4.1f} "
         f"{ratios[2]:9.1f} {same / max(1, len(outcomes)):7.1%} {1000 * ours.limit / count:6.1f} "
         f"{(others or ['-'])[0]:>10} {(others or ['-'])[-1]:>10} {max(ours.memory, again.memory):4.0f}"
+    )
+    _say(
+        f"    {each.cpu * count / max(ours.limit, fork):.1f} times the CPU time of its forks and the tests that they need, the "
+        "start and the controls included"
     )
     for text in [*ours.result.notes, *disagreements]:
         _say(f"    {text}")
