@@ -247,6 +247,7 @@ def _check_column(expression: str, cells: Mapping[str, Sequence[str]]) -> str:
     word = called[1] if called else words[-1] if words else "state"
     word = {"len": "length", "list": "items", "str": "text", "dict": "mapping"}.get(word, word).strip("_")
     options = [f"expected_{word}", f"expected_{'_'.join(words).strip('_')}", f"expected_{word}_afterwards"]
+    options = [option.lower() for option in options]
     return next((name for name in options if name not in cells), options[-1] + "_too")
 
 

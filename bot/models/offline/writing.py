@@ -82,6 +82,8 @@ def write(
         limit: The most tests there may be; those that reach and tell the least are left out.
     """
     rest = rest or Rest()
+    if style.grouping == "unittest":
+        scenarios = tuple(scenario for scenario in scenarios if not _patches(scenario.given))
     writer = _Writer(module, outline, style)
     gathered = affordable(gather(scenarios, outline, style.quote), limit)
     tables = [_complete(table, outline) for table in gathered]
@@ -201,7 +203,8 @@ class _Writer:
         table = spelled(replace(table, given=given), lambda text: self._spelled(text, names))
         if self.style.grouping == "unittest":
             return self._unittest(name, table, indent)
-        arguments = [*(["self"] if indent else []), *([fixture] if fixture else []), *table.columns]
+        fixtures = [*([fixture] if fixture else []), *(["monkeypatch"] if _patches(given) else [])]
+        arguments = [*(["self"] if indent else []), *fixtures, *table.columns]
         lines = parametrize(table, indent, self.style.quote)
         lines += _signature(name, arguments, indent)
         return [*lines, *self._body(table, indent + 4)]
@@ -244,6 +247,11 @@ class _Writer:
         if then is None or silent:
             return layout.statement(table.when, indent, self.style.quote)
         return self.dialect.check(table.when, then, indent)
+
+
+def _patches(given: Iterable[str]) -> bool:
+    """Whether statements need pytest's `monkeypatch`."""
+    return any(line.startswith("monkeypatch.") for line in given)
 
 
 def _signature(name: str, arguments: Sequence[str], indent: int) -> list[str]:

@@ -295,3 +295,31 @@ def test_what_the_probed_code_wrote_to_stderr_is_not_read() -> None:
     row = '{"subject":"f","when":"f(1)","then":{"kind":"value","text":"2"}}'
 
     assert explore.read(f"exit code 0\n--- stderr\n{row}\n") == ()
+
+
+REGISTRY = """
+RULES = [("(?i)s$", ""), ("$", "s")]
+KNOWN = {}
+
+
+def _irregular(singular, plural):
+    RULES.insert(0, (singular + "$", plural))
+    KNOWN[singular] = plural
+
+
+_irregular("cow", "kine")
+
+
+def plural_of(word):
+    return KNOWN.get(word, word + "s")
+"""
+
+
+def test_a_function_that_fills_containers_of_the_module_is_tried_on_small_ones(tmp_path: Path) -> None:
+    (found,) = [s for s in explored(tmp_path, REGISTRY) if s.subject == "_irregular"]
+    # `KNOWN` holds what the call puts there already, so nothing of it has to be replaced.
+    assert found.given == ("""monkeypatch.setattr(shop, "RULES", [('(?i)s$', ''), ('$', 's')])""",)
+    assert (found.when, found.imports) == ("_irregular('cow', 'kine')", ("import shop",))
+    assert ("shop.RULES", "[('cow$', 'kine'), ('(?i)s$', ''), ('$', 's')]") in [
+        (check.expression, check.then.text) for check in found.checks
+    ]

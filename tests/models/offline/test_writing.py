@@ -255,3 +255,32 @@ def test_names_are_unique_and_never_numbered_whatever_the_values(pairs: list[tup
 )
 def test_a_pattern_is_the_first_telling_clause_of_a_message_or_escaped(message: str, pattern: str) -> None:
     assert pattern_of(message, '"') == pattern
+
+
+PATCHED = Scenario(
+    "register",
+    "register('a')",
+    None,
+    given=('monkeypatch.setattr(shop, "NAMES", [])',),
+    checks=(Check("shop.NAMES", Then("value", "['a']", "list")),),
+    names=("register",),
+    imports=("import shop",),
+    is_statement=True,
+)
+
+
+@pytest.mark.parametrize(
+    ("style", "signature"),
+    [
+        (Style(), "def test_register_updates_names(monkeypatch):"),
+        (Style("classes"), "(self, monkeypatch):"),
+    ],
+)
+def test_a_test_that_replaces_something_of_the_module_asks_for_monkeypatch(
+    style: Style, signature: str
+) -> None:
+    assert signature in suite([PATCHED], style).content
+
+
+def test_a_test_case_of_unittest_replaces_nothing() -> None:
+    assert "monkeypatch" not in suite([PATCHED], Style("unittest")).content

@@ -24,6 +24,9 @@ KILLERS_WANTED = 5
 CASES_PER_FAULT = 40
 CASES_AT_IMPORT = 400
 FAULT_SECONDS = 2
+CHECKS_SECONDS = 10
+FAULTS_A_CHECK = 30
+"""By about how many faults, spread over all that a case is credited with, its checks are tried."""
 
 
 class Judge:
@@ -99,7 +102,8 @@ class Judge:
             case = cases[index]
             full = list(case.outcome.checks)
             needed: list[int] = []
-            for number in list(credited[index])[:30]:
+            told = credited[index]
+            for number in told[:: 1 + len(told) // FAULTS_A_CHECK]:
                 undo = self.put_in(self.faults[number])
                 if undo is None:
                     continue
@@ -118,8 +122,11 @@ class Judge:
             return sorted(needed)
 
         with self.light():
-            found: dict[int, list[int]] = dict(in_processes(todo, work, self.runner.guard))
-        return [found.get(place, []) for place in range(len(todo))]
+            found: dict[int, list[int]] = dict(in_processes(todo, work, self.runner.guard, CHECKS_SECONDS))
+        # What could not be found out in time stays as it is.
+        return [
+            found.get(place, [*range(len(cases[index].outcome.checks))]) for place, index in enumerate(todo)
+        ]
 
     # ------------------------------------------------------------ swapping
 

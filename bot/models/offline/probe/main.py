@@ -28,6 +28,7 @@ from . import (
     printing,
     proving,
     pursuit,
+    registries,
     search,
     shrinking,
     surface,
@@ -162,6 +163,7 @@ class Exploration:
         self.search.tweaker.learn(filled)
         self.search.make_objects()
         self.search.seeds(harvest.cases)
+        self.search.take_over(registries.Registries(self.woven.tree, self.runner.names).cases())
         self.search.take_over(trial.Trial(self.search).reaching(mined))
         self.search.call_everything(self.job.get("per_op", 240))
         inverses.Inverses(self.search).try_all()

@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from .looping import Asyncio
+from .patches import Patches
 
 IMPORTS = {
     **{
@@ -42,12 +43,18 @@ class Names:
     Attributes:
         defined: Names that the module itself defines at its top level.
         imported: Import lines of further names: what the module imports, and what the repository's tests do.
+        home: The name by which a test calls the module itself; empty if that name means something else in it.
+        patches: What cases call `monkeypatch`.
     """
 
     def __init__(self, module: ModuleType, tree: ast.Module) -> None:
         self.module = module
         self.defined = _defined(tree)
         self.imported = _imported(tree, module)
+        package, _, last = module.__name__.rpartition(".")
+        self.home = "" if last in vars(module) or last in IMPORTS else last
+        self._home_line = f"from {package} import {last}" if package else f"import {last}"
+        self.patches = Patches()
         self._read: dict[str, tuple[str, ...]] = {}
         self._known: dict[str, Any] = {}
         if any(isinstance(node, ast.AsyncFunctionDef) for node in ast.walk(tree)):
@@ -70,18 +77,20 @@ class Names:
         return found
 
     def origin(self, name: str) -> str:
-        """Return where a name comes from: `module`, `import`, or nothing (builtin, bound before, or unknown)."""
+        """Return where a name comes from: `module`, `import`, `fixture`, or nothing (builtin, bound before, unknown)."""
         if name in self.defined:
             return "module"
-        if name in self.imported or name in IMPORTS:
+        if name in self.imported or name in IMPORTS or (name == self.home and name):
             return "import"
+        if name == "monkeypatch":
+            return "fixture"
         if hasattr(builtins, name):
             return ""
         return "module" if name in vars(self.module) else ""
 
     def line(self, name: str) -> str:
         """Return the import line that binds a name."""
-        return self.imported.get(name) or IMPORTS[name]
+        return self.imported.get(name) or IMPORTS.get(name) or self._home_line
 
     def space(self, steps: list[str]) -> dict[str, Any]:
         """Return globals in which these texts can be executed."""
@@ -90,6 +99,10 @@ class Names:
             for name, origin in self.sources(text):
                 if origin == "module":
                     space[name] = getattr(self.module, name)
+                elif origin == "fixture":
+                    space[name] = self.patches
+                elif self.line(name) == self._home_line:  # also a faulty version of it
+                    space[name] = self.module
                 else:
                     if name not in self._known:
                         exec(self.line(name), self._known)

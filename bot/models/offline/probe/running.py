@@ -16,6 +16,7 @@ from typing import Any
 from . import guard, telling, watching
 from .names import IMPORTS, Names
 from .outcomes import InvalidCaseError, Outcome, Then
+from .patches import set_by
 from .programs import Case
 from .state import Sink, State
 
@@ -119,13 +120,18 @@ class Runner:
             raise InvalidCaseError(type(error).__name__) from None
         finally:
             self.guard.armed = False
-            leaves = self.state.restore()
+            leaves = self._put_back()
         if self.guard.touched:
             raise InvalidCaseError("touched " + self.guard.touched)
         outcome.leaves = leaves
         outcome.lazy = self.iterating
         outcome.output = self.sink.taken()
         return outcome
+
+    def _put_back(self) -> bool:
+        """Take back what a case did to the module; return whether a test would not have taken it back itself."""
+        self.names.patches.undo()
+        return self.state.restore()
 
     def _bearable(self, case: Case) -> bool:
         """Whether numbers as large as a case's are known to end in time, tried out in a process of its own if not.
@@ -285,6 +291,9 @@ class Runner:
     def _receivers(self, case: Case, space: dict[str, Any]) -> list[tuple[str, list[str]]]:
         found = []
         for step in case.given:
+            patched = set_by(step.text)
+            if patched:
+                found.append((patched, ["{self}"]))
             if step.target and step.target in space:
                 views = self.views.get(type(space[step.target]).__name__)
                 if views:
@@ -342,7 +351,7 @@ class Runner:
             return []
         finally:
             self.guard.armed = False
-            self.state.restore()
+            self._put_back()
 
     def _look(self, text: str, space: dict[str, Any]) -> Then | None:
         try:
@@ -389,7 +398,7 @@ class Runner:
             return True
         finally:
             self.guard.armed = False
-            self.state.restore()
+            self._put_back()
 
     def _eval(self, text: str, space: dict[str, Any]) -> Any:
         whole = {**self.names.space([text]), **space} if self.names.sources(text) else space
