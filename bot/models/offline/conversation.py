@@ -16,6 +16,8 @@ from bot.models.offline.notebook import Notebook
 from bot.models.offline.reading import Assignment, Step
 
 ROUNDS = 4
+FEW = 30
+"""One mutant of so many survivors, or less, is too little for another round."""
 _REPAIRS = 4
 _EXPLORATION_S = 600
 _MEASURES = ("coverage_report", "surviving_mutants")
@@ -166,7 +168,9 @@ class _Worker:
         if len(measures) < 2:
             return True
         before, now = measures[-2], measures[-1]
-        return now[0] > before[0] or now[1] < before[1] or now[2] > before[2]
+        killed = now[2] - before[2]
+        alive = self.book.survivors.survive if self.book.survivors else 0
+        return now[0] > before[0] or now[1] < before[1] or (killed > 0 and killed * FEW >= alive)
 
     def _finish(self, summary: str) -> tuple[str, list[Call]]:
         if "finish" not in self.tools:
