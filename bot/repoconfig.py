@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from bot.errors import UsageError
 
@@ -26,6 +27,13 @@ _CLOSING = (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken, yaml.BlockEndTo
 
 Text = Annotated[str, Field(min_length=1, max_length=4096)]
 Trigger = Literal["opened", "synchronize", "ready_for_review", "command"]
+
+
+def _within(path: str) -> str:
+    """Return a path if it stays in the repository."""
+    if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts or "\\" in path:
+        raise ValueError("must be a directory of the repository, relative to its root")
+    return path
 
 
 class _Section(BaseModel):
@@ -56,7 +64,7 @@ class Paths(_Section):
 class Tests(_Section):
     """How the repository tests."""
 
-    directory: Text | None = Field(
+    directory: Annotated[Text, AfterValidator(_within)] | None = Field(
         default=None, description="Where new test files go; None: where the others are."
     )
     command: Text | None = Field(
@@ -232,7 +240,8 @@ def _sentence(problem: dict[str, Any]) -> str:
     location = [part for part in problem["loc"] if not str(part).startswith("function-")]
     name = ".".join(str(part) for part in location)
     if problem["type"] != "extra_forbidden":
-        message = "must be a mapping of keys" if problem["type"] == "model_type" else str(problem["msg"])
+        told = str(problem["msg"]).removeprefix("Value error, ")
+        message = "must be a mapping of keys" if problem["type"] == "model_type" else told
         return f"`{name}`: {message[:1].lower()}{message[1:]}."
     known = list(_section(location[:-1]).model_fields)
     elsewhere = _elsewhere(str(location[-1]))

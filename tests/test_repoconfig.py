@@ -75,6 +75,8 @@ def test_a_configuration_cannot_be_changed():
         ("mutation:\n  max_mutants: 0\n", "line 2: `mutation.max_mutants`: input should be greater than or equal to 1."),
         ("deliver: email\n", "line 1: `deliver`: input should be 'suggestions', 'commit' or 'stacked-pr'."),
         ("model: x\ntriggers:\n- opened\n- never\n", "line 4: `triggers.1`: input should be 'opened'"),
+        ("tests:\n  directory: ../../up\n", "line 2: `tests.directory`: must be a directory of the repository"),
+        ("tests:\n  directory: /etc\n", "line 2: `tests.directory`: must be a directory of the repository"),
         ("labels: []\n", "line 1: `labels`: must be a mapping of keys."),
         ("paths:\n  exclude: '*.py'\n", "line 2: `paths.exclude`: input should be a valid tuple."),
         ("environment: {python: latest}\n", "line 1: `environment.python`"),
