@@ -17,7 +17,7 @@ from bot.models.offline.reading import Assignment, Step
 
 ROUNDS = 4
 FEW = 30
-"""One mutant of so many survivors, or less, is too little for another round."""
+"""Less than one killed of so many survivors is too little for another round."""
 _REPAIRS = 4
 _EXPLORATION_S = 600
 _MEASURES = ("coverage_report", "surviving_mutants")
