@@ -128,7 +128,7 @@ class Child:
         self._log_path = Path(assignment.directory, "log")
         with self._log_path.open("wb") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "bot.jobs.child", str(path)],
+                [sys.executable, "-P", "-m", "bot.jobs.child", str(path)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=log,
