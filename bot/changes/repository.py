@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
 
@@ -26,6 +26,8 @@ LINK, SUBMODULE = "120000", "160000"
 """Modes that git gives to symbolic links and to submodules."""
 
 _MISSING = "{} is missing from this repository. Run `git fsck`, or clone it again, without `--filter` if this is a partial clone."
+
+_OLDEST_GIT = (2, 31)
 
 _SAFE = (
     "--no-optional-locks",
@@ -68,6 +70,7 @@ def git(
     """
     command = ["git", "-C", str(directory), *_SAFE, *options, *arguments]
     try:
+        _refuse_old_git()
         done = subprocess.run(
             command, input=stdin, capture_output=True, env=_environment(settings), check=False
         )
@@ -76,6 +79,23 @@ def git(
     if done.returncode not in success:
         raise GitFailedError(arguments, done.stderr.decode("utf-8", "replace").strip())
     return done.stdout
+
+
+@cache
+def _refuse_old_git() -> None:
+    """Refuse a git that does not know settings in variables, by which filters are taken out of its way.
+
+    Raises:
+        RepositoryError: It is older than that.
+    """
+    said = subprocess.run(["git", "--version"], capture_output=True, check=False).stdout.decode(
+        "utf-8", "replace"
+    )
+    found = re.search(r"(\d+)\.(\d+)", said)
+    if found and (int(found[1]), int(found[2])) < _OLDEST_GIT:
+        raise RepositoryError(
+            f"This machine has git {found[0]}, and 2.31 or newer is needed. Install a newer git."
+        )
 
 
 class GitFailedError(RepositoryError):

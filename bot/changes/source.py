@@ -50,7 +50,9 @@ def decode(content: bytes) -> str:
         line = content.count(b"\n", 0, error.start) + 1
         raise UnreadableError(f"cannot be decoded: line {line} is not {encoding}") from None
     except (LookupError, ValueError) as error:  # a codec that is not for text (`rot13`), or that only refuses
-        raise UnreadableError(f"cannot be decoded: {str(error).splitlines()[0]}") from None
+        raise UnreadableError(
+            f"cannot be decoded: {(str(error).splitlines() or [type(error).__name__])[0]}"
+        ) from None
 
 
 def parse(source: str) -> ast.Module:

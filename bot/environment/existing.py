@@ -13,7 +13,7 @@ from typing import Any
 
 from packaging.utils import canonicalize_name
 
-from bot.changes.repository import git
+from bot.changes.repository import GitFailedError, git
 from bot.environment.declared import Declared, names
 from bot.environment.python_choice import Wish
 from bot.environment.steps import TOOLS, too_old
@@ -131,7 +131,9 @@ def _is_committed(environment: Path) -> bool:
             git(place.parent, "--literal-pathspecs", "ls-files", "-z", "--cached", "--", place.name)
             for place in {environment, environment.resolve()}
         )
-    except RepositoryError:
+    except GitFailedError as error:
+        return "not a git repository" not in error.said  # where it cannot be told, it may be
+    except RepositoryError:  # there is no git, and nothing that it has written
         return False
 
 

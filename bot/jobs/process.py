@@ -128,6 +128,7 @@ class Child:
         self._log_path = Path(assignment.directory, "log")
         with self._log_path.open("wb") as log:
             self._process = subprocess.Popen(
+                # -P: what lies in the directory that the server was started in is not found by its children.
                 [sys.executable, "-P", "-m", "bot.jobs.child", str(path)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,

@@ -55,14 +55,16 @@ class Renewing:
 
     def write(self, path: str, content: bytes) -> None:
         """Create or overwrite a file, making its directories."""
+        with self._lock:
+            self._written[self._whole(path)] = content
         self._with(lambda box: box.write(path, content))
-        self._written[self._whole(path)] = content
 
     def remove(self, path: str) -> None:
         """Delete a file or a directory; nothing happens if there is none."""
         whole = self._whole(path)
-        for name in [name for name in self._written if f"{name}/".startswith(f"{whole}/")]:
-            del self._written[name]
+        with self._lock:
+            for name in [name for name in self._written if f"{name}/".startswith(f"{whole}/")]:
+                del self._written[name]
         self._with(lambda box: box.remove(path))
 
     def files(self) -> tuple[str, ...]:
@@ -71,6 +73,8 @@ class Renewing:
 
     def close(self) -> None:
         """Kill what runs and delete the copy; closing twice is harmless."""
+        with self._lock:
+            self._spare = 0
         self._box.close()
 
     def __enter__(self) -> Self:
@@ -93,16 +97,25 @@ class Renewing:
         raise self._given_up
 
     def _replace(self, lost: Sandbox, error: LostError) -> None:
-        """Open a fresh sandbox, unless another thread has, and write into it what the lost one was given."""
+        """Put a fresh sandbox with all that was written in the place of a lost one, unless another thread has."""
         with self._lock:
             if self._box is not lost:
                 return
             lost.close()
-            if not self._spare:
-                self._given_up = error
-                return
-            self._spare -= 1
-            self._note("the container died; a fresh one goes on")
-            self._box = self._opened()
-            for path, content in self._written.items():
-                self._box.write(path, content)
+            while self._spare:
+                self._spare -= 1
+                self._note("the container died; a fresh one goes on")
+                fresh = self._opened()
+                try:
+                    for path, content in self._written.items():
+                        fresh.write(path, content)
+                except LostError as another:
+                    fresh.close()
+                    error = another
+                except BaseException:
+                    fresh.close()
+                    raise
+                else:
+                    self._box = fresh
+                    return
+            self._given_up = error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot import changes
+from bot.changes import repository
 from bot.changes.repository import EMPTY_TREE, find_root
 from bot.domain import Request
 from bot.errors import RepositoryError, UsageError
@@ -169,3 +170,16 @@ def test_a_project_without_git_is_where_its_pyproject_lies(bare_directory):
 def test_a_package_without_a_project_belongs_to_the_directory_above_it(bare_directory):
     bare_directory.write({"pkg/__init__.py": "", "pkg/sub/__init__.py": "", "pkg/sub/add.py": ADD})
     assert changes.project_of(bare_directory.root / "pkg/sub/add.py") == bare_directory.root
+
+
+def test_a_git_that_would_run_filters_is_refused(repo, tmp_path, monkeypatch):
+    old = tmp_path / "git"
+    old.write_text("#!/bin/sh\necho git version 2.30.2\n")
+    old.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    repository._refuse_old_git.cache_clear()
+    try:
+        with pytest.raises(RepositoryError, match=r"has git 2\.30, and 2\.31 or newer is needed"):
+            changes.find_root(repo.root)
+    finally:
+        repository._refuse_old_git.cache_clear()

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from uv import find_uv_bin
 
+from bot.changes.repository import GitFailedError
+from bot.environment import existing
 from bot.errors import InstallationError
 from bot.sandbox import Interpreter
 
@@ -195,3 +197,17 @@ def test_a_committed_environment_shows_the_code_nothing_of_this_machine(
     assert not Path(found.command).is_relative_to(tree)
     assert tmp_path / "private" not in found.mounts
     assert notes[0].startswith(".venv is not used: it is committed")
+
+
+@pytest.mark.parametrize(
+    ("said", "committed"),
+    [("fatal: not a git repository", False), ("fatal: detected dubious ownership in repository", True)],
+)
+def test_an_environment_of_which_git_cannot_tell_counts_as_committed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, committed: bool
+) -> None:
+    def refuse(*_: object) -> bytes:
+        raise GitFailedError(("ls-files",), said)
+
+    monkeypatch.setattr(existing, "git", refuse)
+    assert existing._is_committed(tmp_path) is committed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 
@@ -21,12 +22,13 @@ def test_code_of_the_repository_runs_only_when_all_that_was_said_before_is_dealt
         journal.write(event, id="two")
         runs.set()
 
-    reporter = threading.Thread(target=report)
+    reporter = threading.Thread(target=report, daemon=True)
     reporter.start()
     letters = []
-    while len(letters) < 2:
+    until = time.monotonic() + 60
+    while len(letters) < 2 and time.monotonic() < until:
         for letter, _ in letterbox.letters(lambda _: True):
             assert not runs.is_set()
             letters.append(letter)
-    reporter.join()
+    reporter.join(60)
     assert [b"one" in letters[0], b"two" in letters[1]] == [True, True]

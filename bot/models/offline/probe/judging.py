@@ -85,7 +85,7 @@ class Judge:
         return [fault.number, killers, self.runner.overdue]
 
     def trim(self, cases: Sequence[Case], credited: Sequence[Sequence[int]]) -> None:
-        """Take off the checks without which each case still shows the faults it is credited with."""
+        """Take off the checks without which each case still shows the faults it is credited with, as far as these are tried."""
         todo = [i for i, case in enumerate(cases) if len(case.outcome.checks) > (case.outcome.then is None)]
         for index, needed in zip(todo, self._needed(todo, cases, credited)):  # noqa: B905 - Python 3.9 has no strict
             outcome = cases[index].outcome
@@ -103,7 +103,7 @@ class Judge:
             full = list(case.outcome.checks)
             needed: list[int] = []
             told = credited[index]
-            for number in told[:: 1 + len(told) // FAULTS_A_CHECK]:
+            for number in told[:: -(-len(told) // FAULTS_A_CHECK) or 1]:
                 undo = self.put_in(self.faults[number])
                 if undo is None:
                     continue

@@ -52,7 +52,7 @@ class Names:
         self.defined = _defined(tree)
         self.imported = _imported(tree, module)
         package, _, last = module.__name__.rpartition(".")
-        self.home = "" if last in vars(module) or last in IMPORTS else last
+        self.home = "" if last in vars(module) or last in IMPORTS or hasattr(builtins, last) else last
         self._home_line = f"from {package} import {last}" if package else f"import {last}"
         self.patches = Patches()
         self._read: dict[str, tuple[str, ...]] = {}
