@@ -17,12 +17,15 @@ _COMMANDS = (
     ("`/testforge pr [T1 T2]`", "open a pull request with them into the head branch"),
     ("`/testforge dismiss T3 [why]`", "do not propose that test again"),
     ("`/testforge explain T3`", "show that test, and what it proves"),
-    ("`/testforge intent`", "ask what the code should do where that is unclear"),
+    ("`/testforge intent`", "not yet: ask what the code should do where that is unclear"),
     ("`/testforge yes Q1`, `no Q1`, `undefined Q1`", "answer such a question"),
     ("`/testforge help`", "show this"),
 )
 _LONGEST = 60_000
-NO_QUESTION = "No question is open on this pull request."
+NO_QUESTION = (
+    "No question is open on this pull request. "
+    "testforge asks in the terminal only so far: `testforge intent FILE::FUNCTION`."
+)
 NO_REVIEW = "No tests are proposed for this pull request yet. `/testforge` asks for them."
 
 

@@ -311,7 +311,8 @@ def test_a_comment_that_was_deleted_needs_no_eyes(hub: Hub, github: GitHub) -> N
 
 @pytest.mark.parametrize("command", ["intent", "yes", "no", "undefined"])
 def test_without_a_question_there_is_nothing_to_answer(hub: Hub, command: str) -> None:
-    assert respond(hub, command, "Q1").text == "No question is open on this pull request."
+    told = "No question is open on this pull request. testforge asks in the terminal only so far"
+    assert respond(hub, command, "Q1").text.startswith(told)
 
 
 def test_a_branch_with_a_strange_name_is_shown_as_code(hub: Hub, github: GitHub) -> None:
