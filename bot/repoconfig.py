@@ -104,7 +104,8 @@ class Intent(_Section):
     """Questions to the author about what the code should do."""
 
     questions: Annotated[int, Field(ge=0, le=20)] = Field(
-        default=3, description="At most so many on a pull request. Not asked there yet: `testforge intent` asks in the terminal."
+        default=3,
+        description="At most so many on a pull request. Not asked there yet: `testforge intent` asks in the terminal.",
     )
 
 
