@@ -27,6 +27,11 @@ LINK, SUBMODULE = "120000", "160000"
 
 _MISSING = "{} is missing from this repository. Run `git fsck`, or clone it again, without `--filter` if this is a partial clone."
 
+_NOT_FETCHED = re.compile(
+    r"^(fatal|error): (could not fetch \w+ from promisor remote|transport '.*' not allowed)$", re.M
+)
+"""What git says when it would have to fetch an object and may not."""
+
 _OLDEST_GIT = (2, 31)
 
 _SAFE = (
@@ -127,13 +132,21 @@ def find_root(path: Path) -> Path:
     if answer[1] != b"true":
         raise RepositoryError(f"{str(path)!r} is inside git's own directory. Name the working tree above it.")
     top = Path(os.fsdecode(git(start, "rev-parse", "--show-toplevel").removesuffix(b"\n")))
-    here = start.resolve()
-    if top.resolve() != next((above for above in (here, *here.parents) if (above / ".git").exists()), None):
+    lies_here = (top / ".git").exists() and start.resolve().is_relative_to(top.resolve())
+    if not lies_here or _directory_of(top) != _directory_of(start):
         raise RepositoryError(
             f"The repository at {str(path)!r} says that its working tree is {str(top)!r}, where it does not lie. "
             "Remove `core.worktree` from its configuration, or clone it again."
         )
     return top
+
+
+def _directory_of(working_tree: Path) -> bytes | None:
+    """Return git's own directory for a working tree; None if it has none."""
+    try:
+        return git(working_tree, "rev-parse", "--absolute-git-dir")
+    except GitFailedError:
+        return None
 
 
 def head_of(root: Path) -> str | None:
@@ -194,7 +207,7 @@ class Repository:
         try:
             return git(self.root, *arguments, settings=self._without_filters, stdin=stdin)
         except GitFailedError as error:
-            if "promisor" in error.said or "not allowed" in error.said:
+            if _NOT_FETCHED.search(error.said):
                 raise RepositoryError(_MISSING.format("An object"), error.said) from None
             raise
 

@@ -6,7 +6,7 @@ import pytest
 
 from bot import changes
 from bot.changes import repository
-from bot.changes.repository import EMPTY_TREE, find_root
+from bot.changes.repository import EMPTY_TREE, GitFailedError, Repository, find_root
 from bot.domain import Request
 from bot.errors import RepositoryError, UsageError
 from bot.repoconfig import load
@@ -54,6 +54,25 @@ def test_a_directory_in_the_tree_that_is_laid_out_as_a_repository_is_none(repo):
     repo.git("-C", "inner", "config", "core.worktree", str(repo.root / "inner"))
     with pytest.raises(RepositoryError, match="where it does not lie"):
         find_root(repo.root / "inner")
+
+
+def test_a_directory_named_like_gits_own_that_is_no_repository_is_passed_over(repo):
+    repo.commit({"pkg/add.py": ADD})
+    (repo.root / "pkg" / ".git").mkdir()
+    assert find_root(repo.root / "pkg") == repo.root
+
+
+def test_a_repository_that_names_another_as_its_tree_is_told(repo, tmp_path):
+    repo.git("init", "-q", str(tmp_path))
+    repo.git("config", "core.worktree", str(tmp_path))
+    with pytest.raises(RepositoryError, match=r"Remove `core\.worktree`"):
+        find_root(repo.root)
+
+
+def test_a_missing_file_whose_name_speaks_of_promisors_is_not_taken_for_a_partial_clone(repo):
+    repo.commit({"add.py": ADD})
+    with pytest.raises(GitFailedError):
+        Repository(repo.root).run("show", "HEAD:promisor not allowed")
 
 
 def test_a_linked_worktree_is_a_root_of_its_own(repo, tmp_path):
