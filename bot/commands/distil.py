@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +16,9 @@ from bot.errors import UsageError
 
 if TYPE_CHECKING:
     from bot.domain import Target
+    from bot.programs.functions import Subject
     from bot.repoconfig import RepoConfig
+    from bot.scaling.distil import Example
 
 _LONGEST = 120
 """Lines of a function; a longer one is no example of a small task."""
@@ -83,7 +84,7 @@ def _rows(
     from bot.deliver.progress import listening
     from bot.domain import Request
     from bot.models.client import load
-    from bot.programs.functions import find, unsuitable
+    from bot.programs.functions import find
     from bot.scaling.distil import Example
     from bot.scaling.distil import distil as distilled
     from bot.scaling.licence import licence_of
@@ -112,12 +113,7 @@ def _rows(
                         return
                     subject = find(target.source, function)
                     about = {**origin, "path": target.path, "function": function}
-                    reason = unsuitable(subject)
-                    if function.startswith("_"):
-                        reason = "is private"
-                    if not reason and subject.last - subject.first >= _LONGEST:
-                        reason = f"has more than {_LONGEST} lines"
-                    if reason:
+                    if reason := _unfit(function, subject):
                         yield {**about, "reason": reason}
                         continue
                     done += 1
@@ -127,18 +123,30 @@ def _rows(
                         yield {**about, "reason": found.reason}
                         continue
                     say(f"{function}: {found.caught} of {found.wrong} wrong versions rejected")
-                    evidence = asdict(found)
-                    usage = evidence.pop("usage")
-                    yield {
-                        "instruction": evidence.pop("prompt"),
-                        "input": subject.text,
-                        "output": evidence.pop("tests"),
-                        "provenance": {**about, "model": model, "module": evidence.pop("module")},
-                        "evidence": {
-                            key: evidence[key] for key in ("assertions", "repaired", "caught", "wrong")
-                        },
-                        "cost_usd": usage["cost_usd"],
-                    }
+                    yield _row(found, subject, {**about, "model": model})
+
+
+def _unfit(function: str, subject: Subject) -> str:
+    """Return why a function makes no example; empty if it may make one."""
+    from bot.programs.functions import unsuitable
+
+    if function.startswith("_"):
+        return "is private"
+    if reason := unsuitable(subject):
+        return reason
+    return f"has more than {_LONGEST} lines" if subject.last - subject.first >= _LONGEST else ""
+
+
+def _row(found: Example, subject: Subject, about: dict[str, object]) -> dict[str, object]:
+    """Return an example as a line of the file."""
+    return {
+        "instruction": found.prompt,
+        "input": subject.text,
+        "output": found.tests,
+        "provenance": {**about, "module": found.module},
+        "evidence": {key: getattr(found, key) for key in ("assertions", "repaired", "caught", "wrong")},
+        "cost_usd": found.usage.cost_usd,
+    }
 
 
 def _targets(root: Path, config: RepoConfig) -> Iterator[Target]:
