@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 _NOT_NEEDED = "not set up; only `testforge serve` and `worker` need it"
 
 
-def checks() -> Iterator[Check]:
+def checks(operator: Settings) -> Iterator[Check]:
     """Look at the App and at the database; nothing is made, and GitHub is not asked.
 
     What is not set up at all is absent: a command on a laptop needs neither.
@@ -22,19 +23,14 @@ def checks() -> Iterator[Check]:
     from bot import settings
     from bot.jobs import credentials
 
-    operator = settings.load()
-    named = {
-        "TESTFORGE_APP_ID": operator.app_id,
-        "TESTFORGE_PRIVATE_KEY_FILE": operator.private_key or operator.private_key_file,
-        "TESTFORGE_WEBHOOK_SECRET": operator.webhook_secret,
-    }
+    is_begun = any((operator.private_key, operator.private_key_file, operator.webhook_secret))
     try:
         directory = settings.data_place(operator)
         complete = operator if operator.app_id is not None else credentials.joined(operator, directory)
     except UsageError as error:
         yield _broken("app", error)
     else:
-        if complete.app_id is None and not any(named.values()):
+        if complete.app_id is None and not is_begun:
             yield Check("app", State.ABSENT, _NOT_NEEDED, "Start `testforge serve` and open /setup.")
         else:
             yield from _app(complete)
@@ -72,14 +68,14 @@ def _database(operator: Settings) -> Check:
 
     url = operator.database_url or f"sqlite:///{settings.data_place(operator) / settings.DATABASE_FILE}"
     shown = database.shown(url)
-    # Opening a SQLite file that is not there would make it.
-    missing = database.is_sqlite(url) and not database.file_of(url).exists()
-    if missing and operator.database_url is None:
-        return Check("database", State.ABSENT, _NOT_NEEDED)
-    if missing:
-        fix = "`testforge serve` makes it; or set TESTFORGE_DATABASE_URL to one that is there."
-        return Check("database", State.ABSENT, f"{shown} is not there yet", fix)
     try:
+        # Opening a SQLite file that is not there would make it.
+        missing = database.is_sqlite(url) and not os.path.exists(database.file_of(url))  # noqa: PTH110
+        if missing and operator.database_url is None:
+            return Check("database", State.ABSENT, _NOT_NEEDED)
+        if missing:
+            fix = "`testforge serve` makes it; or set TESTFORGE_DATABASE_URL to one that is there."
+            return Check("database", State.ABSENT, f"{shown} is not there yet", fix)
         engine = database.connect(url)
     except UsageError as error:
         return _broken("database", error)

@@ -9,6 +9,7 @@ import typer
 
 from bot.commands.options import OFFLINE
 from bot.deliver.terminal import sentences
+from bot.errors import UsageError
 
 if TYPE_CHECKING:
     from bot.sandbox.inspection import Check
@@ -37,13 +38,20 @@ def doctor(
 
 
 def _checks() -> Iterator[Check]:
+    from bot import settings
     from bot.commands import appchecks
     from bot.sandbox import inspection
 
     yield _git()
+    try:
+        operator = settings.load()
+    except UsageError as error:  # nothing else can be looked at without them
+        fix = "Correct it or unset it, then ask again; docs/configuration.md says what it can be."
+        yield inspection.Check("settings", inspection.State.BROKEN, error.message.removesuffix("."), fix)
+        return
     yield from inspection.checks()
-    yield _model()
-    yield from appchecks.checks()
+    yield _model(operator.model or OFFLINE)
+    yield from appchecks.checks(operator)
 
 
 def _git() -> Check:
@@ -60,13 +68,11 @@ def _git() -> Check:
     return Check("git", State.OK, done.stdout.strip().removeprefix("git version "))
 
 
-def _model() -> Check:
-    from bot import settings
+def _model(model: str) -> Check:
     from bot.models.client import check
     from bot.models.keys import missing
     from bot.sandbox.inspection import Check, State
 
-    model = settings.load().model or OFFLINE
     absent = missing(model)
     if absent is None:
         return Check(

@@ -46,14 +46,14 @@ def connect(url: str) -> sa.Engine:
 
 def is_sqlite(url: str) -> bool:
     """Whether a URL names a SQLite file."""
-    return url.startswith("sqlite://")
+    return url.startswith("sqlite:///")
 
 
 def shown(url: str) -> str:
     """Return a URL without its password, for a person to read."""
     try:
         return sa.make_url(url).render_as_string(hide_password=True)
-    except ArgumentError:
+    except (ArgumentError, ValueError):  # a port that is no number
         return re.sub(r"//.*@", "//***@", url)
 
 
@@ -83,13 +83,13 @@ def _dialect(url: str) -> sa.URL:
     """Return the URL with the driver that is installed."""
     try:
         parsed = sa.make_url(url)
-    except ArgumentError:
+    except (ArgumentError, ValueError):
         raise UsageError(
             f"TESTFORGE_DATABASE_URL is no URL: {shown(url)!r}. Write sqlite:///PATH or postgresql://USER:PASSWORD@HOST/NAME."
         ) from None
     if parsed.drivername in ("postgresql", "postgres", "postgresql+psycopg"):
         return parsed.set(drivername="postgresql+psycopg")
-    if parsed.drivername == "sqlite" and parsed.database not in (None, "", ":memory:"):
+    if parsed.drivername == "sqlite" and not parsed.host and parsed.database not in (None, "", ":memory:"):
         return parsed
     raise UsageError(
         f"The database {shown(url)} is of a kind that cannot be used. Write sqlite:///PATH or postgresql://USER:PASSWORD@HOST/NAME."

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import make_url
 from typer.testing import CliRunner
 
+from bot import settings
 from bot.cli import app
 from bot.commands import appchecks
 from bot.jobs.credentials import Credentials
@@ -71,6 +72,18 @@ def test_without_git_nothing_works(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert "broken  git: it is not on PATH" in done.output
 
 
+def test_a_variable_that_cannot_be_read_is_a_fault_with_a_fix(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TESTFORGE_PORT", "high")
+    done = DOCTOR.invoke(app, ["doctor", "--json"])
+    found = json.loads(done.output)
+    last = found["checks"][-1]
+
+    assert (done.exit_code, found["usable"]) == (1, False)
+    assert (last["name"], last["state"]) == ("settings", "broken")
+    assert "TESTFORGE_PORT has a wrong value" in last["told"]
+    assert last["fix"].endswith(".")
+
+
 def test_a_laptop_needs_neither_app_nor_database() -> None:
     checks = _checks()
 
@@ -90,6 +103,9 @@ def test_a_laptop_needs_neither_app_nor_database() -> None:
         ({"TESTFORGE_DATABASE_URL": "sqlite:/b"}, "database", "is no URL"),
         ({"TESTFORGE_DATABASE_URL": "mysql://here/b"}, "database", "of a kind that cannot be used"),
         ({"TESTFORGE_DATABASE_URL": "sqlite:////dev/null/b"}, "database", "is not there yet"),
+        ({"TESTFORGE_DATABASE_URL": f"sqlite:////{'a' * 5000}"}, "database", "is not there yet"),
+        ({"TESTFORGE_DATABASE_URL": "sqlite://here/b"}, "database", "of a kind that cannot be used"),
+        ({"TESTFORGE_DATABASE_URL": "postgresql://a:hush@here:port/b"}, "database", "is no URL"),
     ],
 )
 def test_each_part_of_the_app_that_is_wrong_has_its_fix(
@@ -169,7 +185,7 @@ def test_a_file_that_is_no_database_is_a_fault(monkeypatch: pytest.MonkeyPatch, 
 
 def _checks() -> dict[str, dict[str, str]]:
     """Return what is found of App and database, without trying the sandboxes each time."""
-    return {check.name: dataclasses.asdict(check) for check in appchecks.checks()}
+    return {check.name: dataclasses.asdict(check) for check in appchecks.checks(settings.load())}
 
 
 def _data_directory() -> Path:
