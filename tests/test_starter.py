@@ -72,7 +72,28 @@ def test_every_look_gives_a_configuration_that_is_read(
 def test_files_that_are_there_stay_without_force(repo: Path) -> None:
     write(repo, {".github/testforge.yml": "max_iterations: 3\n"})
     done = run(repo)
-    assert done.returncode == 2
-    assert ".github/testforge.yml is there already. --force writes over it." in done.stderr
-    assert not (repo / ".github/workflows").exists()
+    assert done.returncode == 0, done.stderr
+    assert "kept .github/testforge.yml" in done.stdout
+    assert (repo / ".github/testforge.yml").read_text() == "max_iterations: 3\n"
+    assert (repo / ".github/workflows/testforge.yml").exists()
+    again = run(repo)
+    assert again.returncode == 2
+    assert "are there already. --force writes over them." in again.stderr
     assert run(repo, "--force").returncode == 0
+    assert (repo / ".github/testforge.yml").read_text() != "max_iterations: 3\n"
+
+
+def test_another_workflow_of_the_name_is_told(repo: Path) -> None:
+    write(repo, {".github/workflows/testforge.yml": "name: mine\n"})
+    done = run(repo)
+    assert "does not use testforge: rename it" in done.stdout
+    assert (repo / ".github/workflows/testforge.yml").read_text() == "name: mine\n"
+
+
+def test_the_branch_that_is_named_is_the_repositorys_own(repo: Path) -> None:
+    subprocess.run(["git", "symbolic-ref", "HEAD", "refs/heads/trunk"], cwd=repo, check=True)
+    assert "`testforge review --base trunk`" in run(repo).stdout
+
+
+def test_a_repository_without_python_is_told(repo: Path) -> None:
+    assert "There is no Python here yet" in run(repo).stdout

@@ -230,11 +230,14 @@ class Repository:
         """
         if not ref or ref.startswith("-") or "\0" in ref:
             raise RepositoryError(f"{ref!r} cannot be the name of a commit, a branch or a tag.")
-        try:
-            found = self.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
-        except GitFailedError:
-            raise self._unknown(ref) from None
-        return found.decode().strip()
+        # A clone of one branch, as a runner makes it, has the others only as the remote's.
+        for name in (ref, f"refs/remotes/origin/{ref}"):
+            try:
+                found = self.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+            except GitFailedError:
+                continue
+            return found.decode().strip()
+        raise self._unknown(ref)
 
     def _unknown(self, ref: str) -> RepositoryError:
         """Return the sentence for a ref that cannot be found, with what most likely helps."""

@@ -125,6 +125,14 @@ def test_untracked_files_after_a_first_commit_are_targets(repo):
     assert repo.target("HEAD").path == "add.py"
 
 
+def test_a_branch_that_only_the_remote_has_is_found(repo, tmp_path):
+    first = repo.commit({"add.py": ADD})
+    repo.git("switch", "-q", "-c", "feature")
+    repo.commit({"add.py": ADD + "\n\ndef sub(a, b):\n    return a - b\n"})
+    repo.git("clone", "-q", "-b", "feature", ".", str(tmp_path / "clone"))
+    assert Repository(tmp_path / "clone").commit("main") == first
+
+
 def test_a_shallow_clone_without_the_merge_base_says_unshallow(repo, tmp_path):
     repo.commit({"add.py": ADD})
     repo.git("switch", "-qc", "feature")
