@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from bot.deliver.review import Review
 from bot.errors import GitHubError, UsageError
 from bot.github import applying, pulls
-from bot.github.faults import InvalidError, RefusedError
+from bot.github.faults import InvalidError, NotThereError, RefusedError
 from bot.github.hub import Hub
 from bot.github.markers import STICKY, RunMark, answer_mark, is_answer, is_sticky, name, run_mark
 from bot.github.posting import is_own, post_once
@@ -77,7 +78,13 @@ def publish(hub: Hub, pull: Pull, review: Review, *, run: str) -> Published:
             return Published(superseded=True)
         if _is_of_another(posted, run):
             notes += rewrite(hub, pull, posted, review, _text(review, run))
-    sticky = _stick(hub, pull, review)
+    try:
+        sticky = _stick(hub, pull, review)
+    except RefusedError as error:
+        if posted is None:
+            raise
+        sticky = None  # the review is what was asked for, and it stands
+        notes.append(f"The summary was not taken: {error.said or error.code}")
     notes += _fold(hub, [one for one in earlier if _is_older(hub, one, review.head)])
     delivered = _deliver(hub, pull, review, run) if review.deliver != "suggestions" else ""
     return Published(
@@ -137,7 +144,8 @@ def _unblock(hub: Hub, pull: Pull, find: Any) -> Any:
         return found
     for item in hub.pages(f"/pulls/{pull.number}/reviews"):
         if item.get("state") == "PENDING" and is_own(hub, item):
-            hub.delete(f"/pulls/{pull.number}/reviews/{item['id']}")
+            with contextlib.suppress(NotThereError):  # gone by a first try whose answer was lost
+                hub.delete(f"/pulls/{pull.number}/reviews/{item['id']}")
     return None
 
 

@@ -10,10 +10,10 @@ import structlog
 
 from bot.deliver.markdown import plain
 from bot.deliver.review import Review
-from bot.errors import TestforgeError
+from bot.errors import GitHubError, TestforgeError
 from bot.github import answers, pulls
 from bot.github.authority import may_command
-from bot.github.faults import NotThereError
+from bot.github.faults import RefusedError
 from bot.github.hub import Hub
 from bot.github.wishes import Wish
 from bot.jobs import queues
@@ -60,15 +60,20 @@ def _obey(office: Office, wish: Wish, received: float) -> Json:
         text = error.message if isinstance(error, TestforgeError) else "The server's log says why."
         found = {"text": f"That could not be done. {plain(text)}"}
     step("remember", _remember, office, wish, found)
-    step("answer", _answer, office, wish, found["text"])
-    return {"answered": True}
+    taken = step("answer", _answer, office, wish, found["text"])
+    return {"answered": True} if taken else {"answered": False, "state": "failed"}
 
 
 def _ask_for_review(office: Office, wish: Wish, received: float) -> Json:
     """Put a review into its queue if whoever asks for it may; it answers when it ends without one."""
     from dbos import DBOS
 
-    if not step("authority", _may_command, office, wish):
+    try:
+        may = step("authority", _may_command, office, wish)
+    except TestforgeError as error:
+        step("answer", _answer, office, wish, f"That could not be done. {plain(error.message)}")
+        return {"state": "failed"}
+    if not may:
         step("answer", _answer, office, wish, answers.NO_AUTHORITY)
         return {"refused": True}
     asked = replace(wish, kind="review")
@@ -91,8 +96,12 @@ def _leave(office: Office, wish: Wish, received: float) -> int:
 
 
 def _acknowledge(office: Office, wish: Wish) -> None:
-    with _hub(office, wish) as hub:
-        answers.acknowledge(hub, wish)
+    """Show that a command was seen; where that fails, the answer will show it."""
+    try:
+        with _hub(office, wish) as hub:
+            answers.acknowledge(hub, wish)
+    except GitHubError as error:
+        structlog.get_logger("testforge.order").warning("not acknowledged", reason=error.message)
 
 
 def _may_command(office: Office, wish: Wish) -> bool:
@@ -142,12 +151,15 @@ def _remember(office: Office, wish: Wish, found: Mapping[str, Any]) -> None:
             )
 
 
-def _answer(office: Office, wish: Wish, text: str) -> None:
+def _answer(office: Office, wish: Wish, text: str) -> bool:
+    """Post the answer; return False where GitHub does not take it: the pull request is gone, archived or locked."""
     try:
         with _hub(office, wish) as hub:
             answers.answer(hub, pulls.read(hub, wish.number), wish, text)
-    except NotThereError:
-        return  # nobody is there to read it
+    except RefusedError as error:
+        structlog.get_logger("testforge.order").warning("an answer is not taken", reason=error.message)
+        return False
+    return True
 
 
 def _last_review(office: Office, wish: Wish) -> Review | None:

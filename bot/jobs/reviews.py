@@ -50,8 +50,12 @@ def review_pull(office: Office, data: Mapping[str, Any], received: float) -> Jso
             end = _in_steps(job)
         except Exception as error:
             job.log.exception("the run failed")
-            end = _end("failed", _sentence(error))
-        step("conclude", job.conclude, end)
+            end = _end("failed", _sentence(error), told=True)
+        try:
+            step("conclude", job.conclude, end)
+        except TestforgeError as error:
+            job.log.warning("nobody could be told how the run ended", reason=error.message)
+            step("close", job.close, end)
     return end
 
 
@@ -100,12 +104,10 @@ class _Job:
         """Decide whether there is a run at all."""
         wish = self.wish
         self.office.check()
+        self._begin(wish.head or "")  # also what cannot be looked at is a run, with an end that can be read
         with self._hub() as hub:
             found = plan(self.office, hub, wish, self.received)
-        self.runs.begin(
-            self.run, repository=wish.repository, number=wish.number, head=found.pull.get("head", wish.head or ""),
-            installation=wish.installation, delivery=wish.delivery, actor=wish.actor, event=wish.event,
-        )  # fmt: skip
+        self._begin(found.pull.get("head", wish.head or ""))
         self.log.info("run begins" if not found.reason else "no run", reason=found.reason)
         return found.as_json()
 
@@ -164,6 +166,8 @@ class _Job:
                 return _end("superseded", NEWER)
             if pull.state != "open":
                 return _end("cancelled", f"The pull request is {pull.state}.")
+            if pull.archived:
+                return _end("cancelled", "The repository is archived.")
             posted = publishing.publish(hub, pull, built, run=self.run)
         if posted.superseded:
             return _end("superseded", NEWER)
@@ -174,11 +178,23 @@ class _Job:
     def conclude(self, end: Json) -> None:
         """End the check run, answer who asked, and write down how the run ended."""
         self.office.check()
-        answering.conclude(self.office, self.run, self.wish, end)
+        for untold in answering.conclude(self.office, self.run, self.wish, end):
+            self.log.warning("nobody could be told how the run ended", reason=untold)
+        self.close(end)
+
+    def close(self, end: Json) -> None:
+        """Write down how the run ended."""
         if end.get("url"):
             self.runs.update(self.run, url=end["url"])
         self.runs.finish(self.run, end["state"], end["reason"])
         self.log.info("run ended", state=end["state"], reason=end["reason"])
+
+    def _begin(self, head: str) -> None:
+        wish = self.wish
+        self.runs.begin(
+            self.run, repository=wish.repository, number=wish.number, head=head,
+            installation=wish.installation, delivery=wish.delivery, actor=wish.actor, event=wish.event,
+        )  # fmt: skip
 
     def _hub(self) -> Hub:
         return self.office.app.connect(self.wish.installation, self.wish.repository)
