@@ -17,6 +17,7 @@ from bot.jobs.engine import Engine
 from bot.jobs.locks import locks_of
 from bot.settings import Settings
 from bot.store import open_store
+from tests.queues import take
 from tests.store.conftest import postgres  # noqa: F401 - a fixture
 
 
@@ -27,6 +28,7 @@ def engine(tmp_path_factory):
     operator = Settings(data_directory=place, app_id=1, private_key="none", worker_name="one", runs_at_once=0)
     store = open_store(f"sqlite:///{place}/x.sqlite")
     found = Engine(operator, store, App(operator), lambda: None)
+    take()
     found.start()
     yield found
     found.stop()

@@ -14,6 +14,7 @@ from bot.settings import Settings
 from bot.store import open_store
 from bot.store.memory import Remembered
 from tests.jobs.serving import REPOSITORY, wait_for
+from tests.queues import take
 
 
 @pytest.fixture
@@ -26,6 +27,7 @@ def desk(github, tmp_path):
     (tmp_path / "data").mkdir()
     store = open_store(f"sqlite:///{tmp_path}/data/x.sqlite")
     engine = Engine(operator, store, App(operator), lambda: None)
+    take()
     engine.start()
     yield Desk(github, engine, store)
     engine.stop()

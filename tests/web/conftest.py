@@ -8,7 +8,7 @@ import json
 import logging
 import secrets
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from bot.settings import Settings
 from bot.store import Store, open_store
 from bot.web import app
 from bot.web.station import Station
+from tests.queues import take
 
 SECRET = "the secret of the tests"
 
@@ -121,33 +122,56 @@ def served(directory: Path, values: Mapping[str, Any]) -> Iterator[Served]:
         logging.getLogger("dbos").propagate = False
 
 
+class Keeper:
+    """Keeps a server from test to test, until somebody else wants the queues of this process."""
+
+    def __init__(self, start: Callable[[], contextlib.AbstractContextManager[Served]]) -> None:
+        self._start = start
+        self._stack = contextlib.ExitStack()
+        self._served: Served | None = None
+
+    def get(self) -> Served:
+        """Return the server, started again if it had to end."""
+        if self._served is None:
+            take(self.end)
+            self._served = self._stack.enter_context(self._start())
+        return self._served
+
+    def end(self) -> None:
+        """End it."""
+        self._served = None
+        self._stack.close()
+
+
 @pytest.fixture(scope="session")
-def shared_server(tmp_path_factory: pytest.TempPathFactory, pem: str) -> Iterator[Served]:
-    """A server with an App; no GitHub is there for it."""
+def keeper(tmp_path_factory: pytest.TempPathFactory, pem: str) -> Iterator[Keeper]:
+    """Of a server with an App; no GitHub is there for it."""
     values = {
         "app_id": 7,
         "private_key": pem,
         "webhook_secret": SECRET,
         "github_url": "http://127.0.0.1:9",
     }
-    with served(tmp_path_factory.mktemp("server"), values) as found:
-        yield found
-
-
-@pytest.fixture(scope="session")
-def shared_codes(shared_server: Served) -> list[str]:
-    """The codes that the server wrote to its log, the latest last."""
-    return shared_server.codes
+    found = Keeper(lambda: served(tmp_path_factory.mktemp("server"), values))
+    yield found
+    found.end()
 
 
 @pytest.fixture
-def server(shared_server: Served) -> Iterator[Served]:
+def shared_codes(server: Served) -> list[str]:
+    """The codes that the server wrote to its log, the latest last."""
+    return server.codes
+
+
+@pytest.fixture
+def server(keeper: Keeper) -> Iterator[Served]:
     """The server, with nothing in its queues and no runs."""
     from dbos import DBOS
 
-    yield shared_server
-    shared_server.lines.clear()
-    names = shared_server.stored()
+    found = keeper.get()
+    yield found
+    found.lines.clear()
+    names = found.stored()
     if names:
         DBOS.delete_workflows(names)
-    shared_server.store.runs.forget(float("inf"))
+    found.store.runs.forget(float("inf"))
