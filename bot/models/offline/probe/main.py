@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from . import (
+    ambience,
     choosing,
     entries,
     examples,
@@ -82,6 +83,7 @@ class Exploration:
         self.out = out
         self.record = watching.Record()
         self.guard = guard.Guard()
+        self.ambience = ambience.Ambience(self.guard)
         self.woven = Woven(job["module"], job["source"], job["path"], self.record)
 
     def run(self) -> None:
@@ -115,10 +117,11 @@ class Exploration:
 
     def _start(self) -> None:
         self.guard.install()
+        self.ambience.install()
         module = self.woven.load()
-        self.runner = Runner(module, self.woven.tree, self.woven.path, self.record, self.guard)
+        self.runner = Runner(module, self.woven.tree, self.woven.path, self.record, self.guard, self.ambience)
         sys.stdout = sys.stderr = self.runner.sink
-        self.runner.reseeds = "random" in self.woven.source
+        self.ambience.home = f"{Path(self.woven.path).parent}{os.sep}"
         self.surface = surface.Surface(module, self.woven.source, self.woven.tree)
         for owner in self.surface.owners:
             self.runner.views[owner.cls.__name__] = owner.views

@@ -11,17 +11,16 @@ import os
 import random
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from . import guard, watching
+from . import ambience, guard, watching
 from .outcomes import InvalidCaseError
 from .programs import Case, Step
 from .running import Runner
 
-_SHIFT_SECONDS = 37 * 86_400 + 12_345
+_NUMBER = 11
 _TIMEOUT_S = 60
 _RESTARTS = 4
 
@@ -102,15 +101,17 @@ def _start_file(job_path: str) -> str:
 
 def answer(job: dict[str, Any], out: TextIO) -> None:
     """Run a job's cases on the plain module and print what each gave, one line each, in the order asked for."""
-    _shift_clock()
+    _shift_dates()
     watch = guard.Guard()
     watch.install()
+    around = ambience.Ambience(watch)
+    around.number = _NUMBER
+    around.install()
     module = importlib.import_module(job["module"])
-    runner = Runner(module, ast.parse(job["source"]), module.__file__ or "", watching.Record(), watch)
+    runner = Runner(module, ast.parse(job["source"]), module.__file__ or "", watching.Record(), watch, around)
     sys.stdout = sys.stderr = runner.sink
     runner.views = job["views"]
     runner.names.imported = job["imported"]
-    runner.reseeds = False
     for index in job["order"]:
         told = job["cases"][index]
         given = tuple(Step(text, target="", statement=True) for text, _ in told["given"])
@@ -130,24 +131,9 @@ def answer(job: dict[str, Any], out: TextIO) -> None:
         out.flush()
 
 
-def _shift_clock() -> None:
-    """Set the clocks that Python code reads to another day, before the module is imported."""
-    random.seed(987)
-    real = {
-        name: getattr(time, name)
-        for name in ("time", "monotonic", "perf_counter", "time_ns", "localtime", "gmtime")
-    }
-    time.time = lambda: real["time"]() + _SHIFT_SECONDS
-    time.monotonic = lambda: real["monotonic"]() + _SHIFT_SECONDS
-    time.perf_counter = lambda: real["perf_counter"]() + _SHIFT_SECONDS
-    time.time_ns = lambda: real["time_ns"]() + _SHIFT_SECONDS * 10**9
-    time.localtime = lambda secs=None: real["localtime"](time.time() if secs is None else secs)
-    time.gmtime = lambda secs=None: real["gmtime"](time.time() if secs is None else secs)
-    _shift_dates()
-
-
 def _shift_dates() -> None:
-    delta = datetime.timedelta(seconds=_SHIFT_SECONDS)
+    """Set what `datetime` takes for the present to another day, before the module is imported."""
+    delta = datetime.timedelta(seconds=ambience.SHIFT_SECONDS)
     real_date, real_datetime = datetime.date, datetime.datetime
 
     class Like(type):

@@ -7,13 +7,13 @@ import contextlib
 import itertools
 import math
 import os
-import random
 import re
 import sys
 from types import CodeType, GeneratorType, ModuleType
 from typing import Any
 
 from . import guard, telling, watching
+from .ambience import CHANCE, PLACE, Ambience
 from .names import IMPORTS, Names
 from .outcomes import InvalidCaseError, Outcome, Then
 from .patches import set_by
@@ -44,14 +44,21 @@ class Runner:
     """Runs cases against one module."""
 
     def __init__(
-        self, module: ModuleType, tree: ast.Module, path: str, record: watching.Record, watch: guard.Guard
+        self,
+        module: ModuleType,
+        tree: ast.Module,
+        path: str,
+        record: watching.Record,
+        watch: guard.Guard,
+        ambience: Ambience,
     ) -> None:
         self.module = module
         self.path = path
         self.record = record
         self.guard = watch
         self.sink = Sink()
-        self.reseeds = True
+        self.ambience = ambience
+        self.chancy = CHANCE in ambience.used  # at import: what was drawn then is there all the time
         self.overdue = False
         self.iterating = False
         self.bearable: dict[str, int] = {}
@@ -89,7 +96,9 @@ class Runner:
         if not self._bearable(case):
             raise InvalidCaseError("OverdueError")
         try:
-            return self._run(case)
+            outcome = self._run(case)
+            self._refuse_accidents(case, outcome)
+            return outcome
         except guard.OverdueError:  # the net was hit while what the case left was cleared away
             raise InvalidCaseError("OverdueError") from None
 
@@ -128,6 +137,24 @@ class Runner:
         outcome.output = self.sink.taken()
         return outcome
 
+    def _refuse_accidents(self, case: Case, outcome: Outcome) -> None:
+        """Raise InvalidCaseError if what the case gave depends on chance, clocks, the environment or places of files."""
+        around = self.ambience
+        if self.chancy:
+            around.used.add(CHANCE)
+        if not around.used:
+            return
+        if PLACE in around.used:
+            raise InvalidCaseError("depends on the files of the machine")
+        number, overdue = around.number, self.overdue
+        try:
+            for other in around.others():
+                around.number = other
+                if self.differs(case, outcome, case.steps * 8 + 3000):
+                    raise InvalidCaseError("depends on chance, time or the environment")
+        finally:
+            around.number, self.overdue = number, overdue
+
     def _put_back(self) -> bool:
         """Take back what a case did to the module; return whether a test would not have taken it back itself."""
         self.names.patches.undo()
@@ -161,8 +188,7 @@ class Runner:
     def _start(self, limit: int) -> None:
         self.record.clear(limit)
         self.sink.taken()
-        if self.reseeds:
-            random.seed(0)
+        self.ambience.begin()
 
     @staticmethod
     def _features(record: watching.Record, then: Then | None, entered: dict[int, int]) -> frozenset[Any]:
