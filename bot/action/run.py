@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +28,12 @@ from bot.settings import Settings
 OFFLINE = "testforge/offline"
 _MEMORY = frozenset({"dismiss", "status", "stop", "intent", "yes", "no", "undefined"})
 """Commands that need what was before, which only the App remembers."""
+_ADVICE = {
+    "shallow clone": "give actions/checkout `fetch-depth: 0`.",
+    "is not in a git repository": "a run by hand needs a step with actions/checkout before it.",
+    "No Docker engine": "take a runner that has Docker, or `sandbox: process` for code you trust.",
+}
+"""What helps there, by words of the message."""
 _NEEDS_APP = "The Action forgets each run when it ends, so it cannot do that; the App can."
 
 
@@ -50,7 +56,7 @@ def act(environment: Mapping[str, str], settings: Settings) -> int:
     except RefusedError as error:
         annotate("error", f"GitHub refused: {error.message} {_permissions(error)}".strip())
     except TestforgeError as error:
-        annotate("error", error.message)
+        annotate("error", " ".join((error.message, *_in_a_workflow(error.message))))
         runner.set("status", error.status)
         return error.exit_code
     runner.set("status", "failed")
@@ -59,9 +65,16 @@ def act(environment: Mapping[str, str], settings: Settings) -> int:
 
 def _permissions(error: RefusedError) -> str:
     return (
-        "The job needs `permissions: contents: read, pull-requests: write, issues: write, checks: write` "
+        "The job needs `permissions: contents: read, pull-requests: write, issues: write` "
         f"(GitHub said: {error.said or 'nothing more'})."
     )
+
+
+def _in_a_workflow(message: str) -> Iterator[str]:
+    """Yield what to write into the workflow, where a message speaks to somebody at a terminal."""
+    for sign, advice in _ADVICE.items():
+        if sign in message:
+            yield f"In a workflow: {advice}"
 
 
 class _Step:
@@ -99,7 +112,11 @@ class _Step:
             return 0
         with tempfile.TemporaryDirectory(prefix="testforge-") as directory:
             report, review = self._work(hub, pull, Path(directory, "clone"))
-            url = "" if pull.is_fork else self._publish(hub, pull, review)
+            try:
+                url = "" if pull.is_fork else self._publish(hub, pull, review)
+            except RefusedError:  # what was written is not lost for it
+                self._tell(report, review, "")
+                raise
             if pull.is_fork:
                 annotate(
                     "notice",
@@ -239,6 +256,9 @@ class _Step:
         if "inconclusive" in wanted and report.status == "inconclusive" and not found:
             annotate("error", report.reason)
             found = True
+        if report.status == "inconclusive" and not found:
+            reasons = [target.reason for target in report.targets if target.status == "inconclusive"]
+            annotate("warning", report.reason or "".join(reasons[:1]))
         return 3 if found else 0
 
     def _url(self) -> str:

@@ -12,6 +12,7 @@ import pytest
 
 from bot.action.run import act
 from bot.settings import Settings
+from tests.action.workflows import outputs
 from tests.github.hands import HandClock
 from tests.github.server import GitHub, UnavailableError
 
@@ -47,17 +48,7 @@ class Step:
     @property
     def outputs(self) -> dict[str, str]:
         """The outputs as the runner reads them."""
-        found: dict[str, str] = {}
-        lines = iter(Path(self.environment["GITHUB_OUTPUT"]).read_text().splitlines())
-        for line in lines:
-            name, _, mark = line.partition("<<")
-            value = []
-            for inner in lines:
-                if inner == mark:
-                    break
-                value.append(inner)
-            found[name] = "\n".join(value)
-        return found
+        return outputs(Path(self.environment["GITHUB_OUTPUT"]).read_text())
 
     @property
     def summary(self) -> str:

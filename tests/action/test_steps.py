@@ -59,6 +59,14 @@ def test_a_failure_to_find_the_versions_fails_the_step(here: Path, tmp_path: Pat
     assert run_step("Make the sandbox's image", here, tmp_path, "exit 0").returncode == 3
 
 
+def test_an_image_that_cannot_be_built_is_one_annotation(here: Path, tmp_path: Path) -> None:
+    (here / "sandbox-images/build.sh").write_text("echo no space left\nexit 1\n")
+    done = run_step("Make the sandbox's image", here, tmp_path, '[ "$1" = version ]')
+    assert done.returncode == 3
+    (annotation,) = [line for line in done.stdout.splitlines() if line.startswith("::")]
+    assert annotation.startswith("::error::The sandbox's image for Python 3.12 could not be built")
+
+
 def test_without_docker_the_step_leaves_the_word_to_the_next(here: Path, tmp_path: Path) -> None:
     done = run_step("Make the sandbox's image", here, tmp_path, "exit 1")
     assert (done.returncode, done.stdout) == (0, "")
