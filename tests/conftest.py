@@ -7,6 +7,7 @@ import platform
 import signal
 import sys
 import venv
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -79,3 +80,14 @@ def open_box(interpreter: Interpreter, tmp_path: Path) -> Iterator[OpenBox]:
             return stack.enter_context(box)
 
         yield opener
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say why tests were skipped, once for each reason: a machine without npm leaves hundreds out."""
+    reasons = Counter(
+        report.longrepr[2].removeprefix("Skipped: ")
+        for report in terminalreporter.stats.get("skipped", [])
+        if isinstance(report.longrepr, tuple)
+    )
+    for reason, count in reasons.most_common():
+        terminalreporter.write_line(f"SKIPPED {count}: {reason}")
