@@ -39,11 +39,13 @@ check: lint types floors test ## All of the above
 docs: setup ## Build the documentation's site into site/; a link that leads nowhere is an error
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --site-dir site
 
-lock: setup ## Write requirements.lock anew, and the server's part of it
+lock: setup ## Write requirements.lock anew, the server's part of it, and what builds the server's image
 	@$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header \
 	    --universal --group dev pyproject.toml -o requirements.lock
 	@$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header \
-	    --universal --group build --constraint requirements.lock pyproject.toml -o requirements.server.lock
+	    --universal --constraint requirements.lock pyproject.toml -o requirements.server.lock
+	@echo uv | $(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header \
+	    --universal --group build --constraint requirements.lock - -o requirements.build.lock
 
 clean: ## Remove what these commands made in this directory
 	@rm -rf .venv .demo .bench site .mypy_cache .ruff_cache .pytest_cache
