@@ -186,9 +186,9 @@ def _free_port() -> int:
 
 
 @contextlib.contextmanager
-def github_in(directory: Path) -> Iterator[GitHub]:
+def github_in(directory: Path, host: str = "127.0.0.1") -> Iterator[GitHub]:
     """A GitHub with the repository and its pull request; at the end it has had no request that GitHub would not take."""
-    with GitHub(directory / "github") as github:
+    with GitHub(directory / "github", host=host) as github:
         furnish(github)
         yield github
     assert github.violations == []

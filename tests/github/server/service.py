@@ -50,9 +50,14 @@ class GitHub:
         violations: Requests that GitHub's descriptions do not allow, and answers they do not know; a test fails for any.
         log: All requests.
         hang_s: For how long a request that hangs does.
+
+    Args:
+        host: The address of this machine to listen on.
     """
 
-    def __init__(self, directory: Path, clock: Clock | None = None, port: int = 0) -> None:
+    def __init__(
+        self, directory: Path, clock: Clock | None = None, port: int = 0, host: str = "127.0.0.1"
+    ) -> None:
         self.world = World(directory, clock)
         self.faults = Faults()
         self.violations: list[str] = []
@@ -60,9 +65,9 @@ class GitHub:
         self.hang_s = 2.0
         self._writes: deque[float] = deque()
         self._description: Description | None = None
-        self._server = _Server(("127.0.0.1", port), _Handler)
+        self._server = _Server((host, port), _Handler)
         self._server.github = self
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        self.url = f"http://{host}:{self._server.server_address[1]}"
         self.shapes = Shapes(self.world, self.url)
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, name="github", daemon=True
