@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from importlib import resources
 
+from bot.models.offline.probe import legend
 from bot.models.offline.scenario import Scenario
 
 _PACKAGE = "bot.models.offline.probe"
@@ -108,25 +109,22 @@ def next_command(
 def read(output: str) -> tuple[Scenario, ...]:
     """Return the scenarios in what `execute_bash` printed; a damaged row is left out."""
     found = []
+    shown: list[str] = []
     for line in _stdout(output).splitlines():
         if not line.startswith("{"):
             continue
         try:
             row = json.loads(line)
-            row["lines"] = _expanded(row.get("lines", ""))
+            if "legend" in row:
+                shown = [str(group) for group in row["legend"]]
+                continue
+            marks = legend.decoded(shown, row.get("shows", ""))
+            row["lines"] = [int(mark) for mark in marks if mark.isdecimal()]
+            row["kills"] = [mark for mark in marks if not mark.isdecimal()]
             found.append(Scenario.from_json(row))
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, LookupError, TypeError, AttributeError):
             continue
     return tuple(found)
-
-
-def _expanded(ranges: str) -> list[int]:
-    """Return the lines that `3-10,12` means."""
-    lines: list[int] = []
-    for part in filter(None, ranges.split(",")):
-        first, _, last = part.partition("-")
-        lines.extend(range(int(first), int(last or first) + 1))
-    return lines
 
 
 def _stdout(output: str) -> str:

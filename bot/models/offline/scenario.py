@@ -50,7 +50,7 @@ class Scenario:
         args: The literal texts within `when` that are the inputs, by parameter name, in order. Scenarios of one
             `subject` with the same `given` and the same parameter names can share a parametrised table.
         lines: Lines of the module executed by `when`.
-        kills: Descriptions of the small faults it tells from the real code, by the probe's own mutants.
+        kills: Marks of the small faults it tells from the real code, as `probe/legend.py` has them.
         documented: It was not observed; the documentation says so.
     """
 

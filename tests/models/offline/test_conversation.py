@@ -12,6 +12,7 @@ from bot.agent.tools import schemas
 from bot.domain import Target
 from bot.models import Message, Reply
 from bot.models.offline import complete
+from bot.models.offline.probe import legend
 from bot.models.offline.scenario import Scenario
 
 from .scenarios import SHELVES, SLUGS, SOURCE, call, value
@@ -70,10 +71,10 @@ def arguments(reply: Reply, name: str) -> dict[str, Any]:
 
 def printed(*scenarios: Scenario, exit_code: int = 0) -> str:
     """What `execute_bash` prints for scenarios that the probe found."""
-    rows = "\n".join(
-        json.dumps({**asdict(s), "lines": ",".join(map(str, sorted(s.lines)))}) for s in scenarios
-    )
-    return f"exit code {exit_code}\n--- stdout\n{rows}"
+    shown, numbers = legend.encoded([[*map(str, s.lines), *s.kills] for s in scenarios])
+    rows = [{**asdict(s), "lines": [], "shows": groups} for s, groups in zip(scenarios, numbers, strict=True)]
+    lines = "\n".join(map(json.dumps, [{"legend": shown}, *rows]))
+    return f"exit code {exit_code}\n--- stdout\n{lines}"
 
 
 def test_without_tools_the_reply_is_one_block_of_tests() -> None:

@@ -282,8 +282,9 @@ def test_any_output_can_be_read(output: str) -> None:
 
 
 def test_a_row_that_was_cut_is_left_out() -> None:
-    row = '{"subject":"f","when":"f(1)","then":{"kind":"value","text":"2"},"lines":"3-5,9"}'
-    output = f"exit code 0\n--- stdout\n{row[:30]}\n[... 70 characters cut ...]\n{row}\n"
+    row = '{"subject":"f","when":"f(1)","then":{"kind":"value","text":"2"},"shows":"0"}'
+    first = '{"legend":["3-5,9"]}'
+    output = f"exit code 0\n--- stdout\n{first}\n{row[:30]}\n[... 70 characters cut ...]\n{row}\n"
 
     (found,) = explore.read(output)
 

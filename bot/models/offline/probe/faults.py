@@ -64,9 +64,10 @@ class Fault:
         self.reached = line
 
     @property
-    def told(self) -> str:
-        """The fault in a few words, with its line."""
-        return self.what if " line " in self.what else f"{self.what}, line {self.line}"
+    def mark(self) -> str:
+        """The fault's short name: the tool's number for one that a tool has told, otherwise the probe's."""
+        told = re.match(r"M\d+(?= )", self.what)
+        return told[0] if told else f"f{self.number}"
 
 
 class Scope:

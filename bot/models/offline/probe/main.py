@@ -211,12 +211,12 @@ class Exploration:
     def _told(
         kills: dict[int, list[int]], found: list[faults.Fault], cases: list[Case]
     ) -> dict[int, list[str]]:
-        """Return the faults that each case shows, in words, by the case's identity."""
+        """Return the marks of the faults that each case shows, by the case's identity."""
         told: dict[int, list[str]] = {}
         for number, killers in kills.items():
             for index in killers:
                 fault = found[number]
-                told.setdefault(id(cases[index]), []).append(fault.told)
+                told.setdefault(id(cases[index]), []).append(fault.mark)
         return told
 
     def _report(self, chosen: list[Case], kills: dict[int, list[int]], found: list[faults.Fault]) -> None:

@@ -12,6 +12,8 @@ _ACCIDENTS = (
     "UnboundLocalError",
     "RecursionError",
     "SyntaxError",
+    "_pickle.PicklingError",
+    "_pickle.UnpicklingError",
 )
 _LOOKUPS = ("KeyError", "IndexError", "AssertionError", "UnicodeDecodeError", "UnicodeEncodeError")
 _LOOKING_UP = re.compile(r"\[|pop|get|remove|index|del |move|update|discard")

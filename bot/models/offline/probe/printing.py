@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import builtins
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, TextIO
 
+from . import legend
 from .outcomes import Then
 from .programs import Arg, Case
 from .running import Runner
@@ -53,9 +54,7 @@ def row_of(case: Case, runner: Runner, told: Sequence[str]) -> dict[str, Any]:
         row["args"] = [_named(arg, index) for index, arg in enumerate(case.when.args)]
     if case.when.statement:
         row["is_statement"] = True
-    row["lines"] = ranges(case.lines)
-    if told:
-        row["kills"] = list(told)[:2]
+    row["lines"], row["kills"] = sorted(case.lines), list(told)
     return row
 
 
@@ -77,29 +76,22 @@ def _named(arg: Arg, index: int) -> list[str]:
     return [arg.param.name, arg.text]
 
 
-def ranges(lines: Iterable[int]) -> str:
-    """Return lines in few characters: `3-10,12`."""
-    found: list[list[int]] = []
-    for line in sorted(lines):
-        if found and line == found[-1][1] + 1:
-            found[-1][1] = line
-        else:
-            found.append([line, line])
-    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in found)
-
-
 def write(rows: Sequence[dict[str, Any]], out: TextIO) -> int:
-    """Write rows as JSON lines while there is room; return how many were written."""
-    room = ROOM_CHARACTERS
+    """Write the legend and the rows as JSON lines while there is room; return how many rows were written."""
+    shown, numbers = legend.encoded([[*map(str, row["lines"]), *row["kills"]] for row in rows])
+    told = _line({"legend": shown})
+    room = ROOM_CHARACTERS - len(told)
+    out.write(told)
     written = 0
-    for row in rows:
-        line = json.dumps(row, ensure_ascii=True, separators=(",", ":"))
-        if len(line) + 1 > room:
-            row = {**row, "lines": "", "kills": []}
-            line = json.dumps(row, ensure_ascii=True, separators=(",", ":"))
-            if len(line) + 1 > room:
-                continue
-        out.write(line + "\n")
-        room -= len(line) + 1
+    for row, groups in zip(rows, numbers):  # noqa: B905 - Python 3.9 has no strict
+        line = _line({**{key: row[key] for key in row if key not in ("lines", "kills")}, "shows": groups})
+        if len(line) > room:
+            continue
+        out.write(line)
+        room -= len(line)
         written += 1
     return written
+
+
+def _line(row: dict[str, Any]) -> str:
+    return json.dumps(row, ensure_ascii=True, separators=(",", ":")) + "\n"
