@@ -20,8 +20,9 @@ RUN /opt/build/bin/python -m hatchling build --target wheel --directory dist >/d
 # What the server never loads: the pages of LiteLLM's proxy (its code is needed), types of GitHub's answers, a downloader of
 # models' weights, tests, stubs, and AWS's services but for models and logins. Of the largest packages only what
 # LiteLLM loads at once is compiled here, the rest where it is used.
-RUN cd /opt/testforge/lib/python3.*/site-packages \
-    && /opt/build/bin/uv pip uninstall --quiet --python /opt/testforge/bin/python githubkit-schemas-2026-03-10 hf-xet \
+RUN ln -s /opt/testforge/lib/python3.*/site-packages /site
+WORKDIR /site
+RUN /opt/build/bin/uv pip uninstall --quiet --python /opt/testforge/bin/python githubkit-schemas-2026-03-10 hf-xet \
     && rm -rf litellm/proxy/_experimental/out litellm/proxy/swagger sqlalchemy/testing \
     && find botocore/data -mindepth 1 -maxdepth 1 -type d ! -name 'bedrock*' ! -name 'sagemaker-runtime' ! -name 'sso*' \
         ! -name sts ! -name signin -exec rm -rf {} + \
@@ -36,7 +37,7 @@ RUN command -v git >/dev/null || { \
         apt-get update -qq && apt-get install -y -qq --no-install-recommends git ca-certificates && rm -rf /var/lib/apt/lists/*; }
 RUN useradd --uid 10001 --create-home --home-dir /var/lib/testforge testforge
 COPY --from=build /opt/testforge /opt/testforge
-USER testforge
+USER 10001
 WORKDIR /var/lib/testforge
 ENV PATH=/opt/testforge/bin:$PATH \
     PYTHONUNBUFFERED=1 \

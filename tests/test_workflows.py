@@ -1,4 +1,4 @@
-"""The Action, the example workflows and this repository's own, checked by the linters that their readers would use."""
+"""The Action, the example workflows, this repository's own and its images, checked by the linters of their readers."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ WORKFLOWS = sorted(
         ["check-jsonschema", "--builtin-schema", "vendor.github-workflows", *WORKFLOWS],
         ["zizmor", "--offline", "--no-progress", "--quiet", "action.yml", *WORKFLOWS],
         ["actionlint", *WORKFLOWS],
+        ["hadolint", "Dockerfile", "sandbox-images/Dockerfile", "tests/image/postgres/Dockerfile"],
     ],
     ids=lambda command: " ".join(command[:1] + command[-1:]),
 )

@@ -130,11 +130,13 @@ def scope_of(container: str) -> str:
 
 def sandboxes_started(scopes: Sequence[str], since: float) -> int:
     """Return how many sandboxes the engine started for these scopes since a moment."""
-    marks = [f"--filter=label={scope}" for scope in scopes]
-    told = docker(
-        "events", f"--since={since:.0f}", f"--until={time.time():.0f}", "--filter=event=start", *marks
+    period = [f"--since={since:.0f}", f"--until={time.time():.0f}", "--filter=event=start"]
+    return sum(
+        len(
+            docker("events", *period, f"--filter=label={scope}").splitlines()
+        )  # several would mean: all of them
+        for scope in scopes
     )
-    return len(told.splitlines())
 
 
 def sandboxes_left(scopes: Sequence[str]) -> list[str]:
