@@ -40,16 +40,19 @@ class Annotation:
         return {**data, "title": self.title[:255]} if self.title else data
 
 
-def start(hub: Hub, pull: Pull, *, run: str = "") -> int:
+def start(hub: Hub, pull: Pull, *, run: str = "", told: str = "") -> int:
     """Begin a check run on the head commit and return its id; 0 if the App may not.
 
     One that this run began before (and whose answer was lost) is taken up again.
+
+    Args:
+        told: More to say at the beginning, such as what the run may cost.
     """
     body: dict[str, Any] = {
         "name": NAME,
         "head_sha": pull.head,
         "status": "in_progress",
-        "output": {"title": "Reading the change", "summary": "testforge has begun."},
+        "output": {"title": "Reading the change", "summary": f"testforge has begun. {told}".strip()},
     }
     if run:
         body["external_id"] = run
@@ -77,10 +80,13 @@ def _begun(hub: Hub, head: str, run: str) -> int:
     return max((int(check["id"]) for check in listed if check.get("external_id") == run), default=0)
 
 
-def update(hub: Hub, check: int, stage: str, counts: Mapping[str, int] | None = None) -> None:
-    """Say which stage a run has come to, with counts such as `{"tests kept": 3}`."""
-    told = ", ".join(f"{count} {name}" for name, count in (counts or {}).items())
-    _change(hub, check, {"status": "in_progress", "output": {"title": stage[:255], "summary": told or stage}})
+def update(
+    hub: Hub, check: int, stage: str, counts: Mapping[str, int] | None = None, *, told: str = ""
+) -> None:
+    """Say which stage a run has come to, with counts such as `{"tests kept": 3}`, and what was told at its beginning."""
+    counted = ", ".join(f"{count} {name}" for name, count in (counts or {}).items())
+    summary = f"{counted or stage}\n\n{told}".strip()
+    _change(hub, check, {"status": "in_progress", "output": {"title": stage[:255], "summary": summary}})
 
 
 def finish(

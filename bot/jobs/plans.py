@@ -30,12 +30,14 @@ class Plan:
         is_told: Whether that is worth telling on the pull request, even if nobody asked by a comment.
         pull: The pull request as it is now.
         budget_usd: What the models may cost; None is no limit.
+        expected_usd: What they will likely cost, as the repository's last runs did; 0 where nothing is known.
     """
 
     reason: str = ""
     is_told: bool = False
     pull: dict[str, Any] = field(default_factory=dict)
     budget_usd: float | None = None
+    expected_usd: float = 0.0
 
     def as_json(self) -> dict[str, Any]:
         """Return it as values that JSON can hold."""
@@ -101,10 +103,10 @@ def _with_money(office: Office, wish: Wish, pull: Pull, config: RepoConfig) -> P
     """Return the plan with what may be spent; without a run where the month's money is spent, or likely too little."""
     operator = office.settings
     limits = [limit for limit in (config.budget_usd, operator.run_budget_usd) if limit is not None]
+    expected = office.store.runs.mean_cost(wish.repository)
     if operator.month_budget_usd is not None:
         spent = office.store.spending.spent(wish.repository)
         left = operator.month_budget_usd - spent
-        expected = office.store.runs.mean_cost(wish.repository)
         if left <= 0 or expected > left:
             likely = f", and a run here costs about {expected:.2f} USD" if 0 < left < expected else ""
             return Plan(
@@ -114,7 +116,14 @@ def _with_money(office: Office, wish: Wish, pull: Pull, config: RepoConfig) -> P
                 pull=pull.as_json(),
             )
         limits.append(left)
-    return Plan(pull=pull.as_json(), budget_usd=min(limits, default=None))
+    return Plan(pull=pull.as_json(), budget_usd=min(limits, default=None), expected_usd=expected)
+
+
+def forecast(expected_usd: float, budget_usd: float | None) -> str:
+    """Return what a run will likely cost and may cost at most, as sentences; empty where neither is known."""
+    likely = f"A run here has cost {expected_usd:.2f} USD on average. " if expected_usd >= 0.005 else ""
+    most = "" if budget_usd is None else f"This one may cost {budget_usd:.2f} USD at most."
+    return f"{likely}{most}".strip()
 
 
 def _configuration(hub: Hub, pull: Pull) -> str | None:

@@ -33,13 +33,15 @@ class Reporter:
 
     Args:
         check: The check run's id; 0 if there is none.
+        told: What the check run says all along, such as what the run may cost.
     """
 
-    def __init__(self, runs: Runs, run: str, hub: Hub, check: int) -> None:
+    def __init__(self, runs: Runs, run: str, hub: Hub, check: int, told: str = "") -> None:
         self._runs = runs
         self._run = run
         self._hub = hub
         self._check = check
+        self._told = told
         self._files: dict[str, str] = {}
         self._stages = 0
         self._checked = self._paged = float("-inf")
@@ -60,7 +62,7 @@ class Reporter:
         if self._check and now - self._checked >= CHECK_EVERY_S:
             self._checked = now
             with contextlib.suppress(GitHubError):  # a courtesy; the run is more important
-                checks.update(self._hub, self._check, line, self._counts())
+                checks.update(self._hub, self._check, line, self._counts(), told=self._told)
 
     def _counts(self) -> dict[str, int]:
         finished = sum(state == "done" for state in self._files.values())

@@ -23,7 +23,7 @@ from bot.github.wishes import Wish
 from bot.jobs import answering, process, queues
 from bot.jobs.assignment import Assignment, Result
 from bot.jobs.office import Office
-from bot.jobs.plans import plan
+from bot.jobs.plans import forecast, plan
 from bot.jobs.progress import Reporter
 from bot.jobs.steps import step
 from bot.store.memory import Remembered, RememberedSuite
@@ -75,6 +75,11 @@ def _end(state: str, reason: str = "", *, told: bool = False, **more: Any) -> Js
     return {"state": state, "reason": reason, "told": told, **more}
 
 
+def _forecast(planned: Json) -> str:
+    """Return what a run will likely cost, also of a plan that was made before that was known."""
+    return forecast(planned.get("expected_usd", 0.0), planned["budget_usd"])
+
+
 def _sentence(error: Exception) -> str:
     """Return what went wrong for the pull request's readers: family members say it, others are for the log."""
     if isinstance(error, TestforgeError):
@@ -115,7 +120,7 @@ class _Job:
         """Begin the check run, and return its id; 0 if the App may not write checks."""
         self.office.check()
         with self._hub() as hub:
-            check = checks.start(hub, Pull.from_json(planned["pull"]), run=self.run)
+            check = checks.start(hub, Pull.from_json(planned["pull"]), run=self.run, told=_forecast(planned))
         self.runs.update(self.run, check_run=check or None)
         return check
 
@@ -126,7 +131,7 @@ class _Job:
             return _end("found")
         pull = Pull.from_json(planned["pull"])
         with self._hub() as hub, process.room(self.office.work, self.run) as directory:
-            reporter = Reporter(self.runs, self.run, hub, check)
+            reporter = Reporter(self.runs, self.run, hub, check, _forecast(planned))
             assignment = Assignment(
                 self.run, self.wish, pull.head, planned["budget_usd"], directory, os.getpid()
             )
@@ -137,11 +142,13 @@ class _Job:
                 limit_s=60.0 * self.office.settings.run_minutes,
             )
             ended = process.carry_out(assignment, watch)
+        # What a run without a result has cost is known from its calls alone.
+        cost = max(ended.result.cost_usd, self.office.store.journal(self.run).cost())
+        self.office.store.spending.note(self.run, self.wish.repository, cost)
         if ended.unwanted:
             state = "superseded" if ended.unwanted == NEWER else "cancelled"
             return _end(state, ended.unwanted)
         result = ended.result
-        self.office.store.spending.note(self.run, self.wish.repository, result.cost_usd)
         if result.failure:
             self.log.warning("the run's process found nothing", failure=result.failure, log=ended.log)
             if result.passing:

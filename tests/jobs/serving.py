@@ -168,14 +168,16 @@ def deliver(
         return error.code, delivery
 
 
-def wait_for(condition: Callable[[], Any], otherwise: str, limit_s: float = PATIENCE_S) -> Any:
+def wait_for(
+    condition: Callable[[], Any], otherwise: str, limit_s: float = PATIENCE_S, every_s: float = 0.1
+) -> Any:
     """Return what a condition gives once that is true."""
     ends = time.monotonic() + limit_s
     while time.monotonic() < ends:
         found = condition()
         if found:
             return found
-        time.sleep(0.1)
+        time.sleep(every_s)
     raise AssertionError(otherwise)
 
 

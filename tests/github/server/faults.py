@@ -51,6 +51,12 @@ class Faults:
         """Let requests fail."""
         self._coming.append(Fault(kind, method, path, times, skip, wait_s))
 
+    def clear(self) -> None:
+        """Let nothing fail any more."""
+        with self._lock:
+            self._coming.clear()
+            self.struck.clear()
+
     def take(self, method: str, path: str) -> Fault | None:
         """Return the fault for a request."""
         with self._lock:

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -53,6 +54,9 @@ class GitStore:
 
     def tip(self, branch: str) -> str | None:
         """Return the commit that a branch is at."""
+        loose = self.directory / "refs/heads" / branch  # where git writes a branch that has moved
+        if loose.is_file():
+            return loose.read_text("utf-8").strip()
         try:
             return self.git("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}").decode().strip()
         except GitError:
@@ -65,6 +69,7 @@ class GitStore:
         except GitError:
             return False
 
+    @cache  # noqa: B019 - a commit stays what it is, and so do the few stores of a test
     def contains(self, ancestor: str, oid: str) -> bool:
         """Whether one commit is an ancestor of another, or the same."""
         try:
@@ -73,10 +78,18 @@ class GitStore:
             return False
         return True
 
+    @cache  # noqa: B019
     def merge_base(self, one: str, other: str) -> str:
         """Return where two histories part."""
         return self.git("merge-base", one, other).decode().strip()
 
+    @cache  # noqa: B019
+    def changed(self, base: str, head: str) -> int:
+        """Return how many files differ between where two histories part and the second one's end."""
+        names = self.git("diff", "--name-only", self.merge_base(base, head), head)
+        return len(names.splitlines())
+
+    @cache  # noqa: B019
     def file(self, oid: str, path: str) -> bytes | None:
         """Return a file of a commit."""
         try:
@@ -136,6 +149,7 @@ class GitStore:
         self.git("fast-import", "--quiet", stdin=stream)
         return str(self.tip(branch))
 
+    @cache  # noqa: B019
     def hunks(self, base: str, head: str) -> dict[str, list[tuple[range, range]]]:
         """Return the hunks of a pull request's diff by path: lines of base, and lines of head."""
         diff = self.git("diff", "-M", self.merge_base(base, head), head).decode("utf-8", "surrogateescape")

@@ -27,6 +27,7 @@ class Description:
             pattern = re.sub(r"\\\{(ref|path|basehead)\\\}", "(.+)", re.escape(template))
             pattern = re.sub(r"\\\{[^}]*\\\}", "([^/]+)", pattern)
             self._routes.setdefault(template.count("{"), []).append((re.compile(pattern), template))
+        self._found: dict[tuple[str, str], str | None] = {}
         self._expanded: dict[tuple[str, bool], Json] = {}
         self._validators: dict[tuple[str, str, str], jsonschema.Draft202012Validator | None] = {}
 
@@ -62,6 +63,11 @@ class Description:
 
     def template(self, method: str, path: str) -> str | None:
         """Return the path of the description that a request's path belongs to; the one with fewest variables."""
+        if (method, path) not in self._found:
+            self._found[method, path] = self._search(method, path)
+        return self._found[method, path]
+
+    def _search(self, method: str, path: str) -> str | None:
         for _, routes in sorted(self._routes.items()):
             # `/commits/{ref}` would also fit what lies below a commit.
             for pattern, template in sorted(routes, key=lambda route: -route[1].count("/")):

@@ -16,7 +16,8 @@ Json = Any
 @route("GET", "/repos/{owner}/{repo}/contents/{path}", "contents:read")
 def _contents(call: Call) -> tuple[int, Json]:
     path = call.parts["path"]
-    content = call.repository.store.file(call.query.get("ref", "main"), path)
+    store, ref = call.repository.store, call.query.get("ref", "main")
+    content = store.file(store.tip(ref) or ref, path)
     if content is None:
         raise RefusalError(404, "Not Found")
     sha = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()

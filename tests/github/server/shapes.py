@@ -43,9 +43,7 @@ class Shapes:
         """Return a pull request."""
         base = repository.store.tip(pull.base_ref)
         head_repo = self.repository(pull.head_repo) if pull.head_repo else None
-        changed = repository.store.git(
-            "diff", "--name-only", repository.store.merge_base(str(base), pull.last_head), pull.last_head
-        )
+        changed = repository.store.changed(str(base), pull.last_head)
         owner = pull.head_repo.owner if pull.head_repo else "ghost"
         return {
             "id": repository.id * 1000 + pull.number,
@@ -59,7 +57,7 @@ class Shapes:
             "labels": [{"id": n, "node_id": f"L_{n}", "name": name} for n, name in enumerate(pull.labels, 1)],
             "draft": pull.draft,
             "merged": pull.state == "merged",
-            "changed_files": len(changed.splitlines()),
+            "changed_files": changed,
             "html_url": f"{self.url}/{repository.full_name}/pull/{pull.number}",
             "head": {
                 "label": f"{owner}:{pull.head_ref}",

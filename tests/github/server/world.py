@@ -188,6 +188,15 @@ class World:
                 repository.store.git("update-ref", f"refs/pull/{pull.number}/head", tip)
                 pull.last_head = tip
 
+    def rename_branch(self, full_name: str, old: str, new: str) -> None:
+        """Rename a branch; pull requests go along with it."""
+        with self.lock:
+            repository = self.repositories[full_name]
+            repository.store.git("branch", "--move", old, new)
+            for pull in repository.pulls.values():
+                if pull.head_repo is repository and pull.head_ref == old:
+                    pull.head_ref = new
+
     def delete_fork(self, full_name: str) -> None:
         """Delete a repository; pull requests from it stay."""
         gone = self.repositories.pop(full_name)
