@@ -61,7 +61,7 @@ bootstrap() {
 }
 if ! docker image inspect "$base" >/dev/null 2>&1; then
     patiently bootstrap "$log/base"
-    rm -rf "$log"/base/var/cache/apt/archives/*.deb "$log"/base/var/lib/apt/lists/* "$log"/base/usr/share/{doc,man}/*
+    rm -rf "$log"/base/var/cache/apt/archives/*.deb "$log"/base/var/lib/apt/lists/* "$log"/base/usr/share/{doc,locale,man}/*
     tar -C "$log/base" -c . | docker import - "$base" >/dev/null
     rm -rf "$log/base"
 fi

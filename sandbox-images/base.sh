@@ -19,7 +19,8 @@ if ! docker image inspect "$debian" >/dev/null 2>&1; then
     case $release in bullseye | bookworm | focal | jammy) more=,python3-distutils ;; *) more= ;; esac
     debootstrap --variant=minbase --include="python3,python3-venv,ca-certificates,git$more" \
         "$release" "$work/debian" >"$work/log" || { tail -n 20 "$work/log"; exit 1; }
-    rm -rf "$work"/debian/var/cache/apt/archives/*.deb "$work"/debian/var/lib/apt/lists/*
+    rm -rf "$work"/debian/var/cache/apt/archives/*.deb "$work"/debian/var/lib/apt/lists/* \
+        "$work"/debian/usr/share/doc/* "$work"/debian/usr/share/locale/* "$work"/debian/usr/share/man/*
     tar -C "$work/debian" -c . | docker import - "$debian" >/dev/null
 fi
 if [ -z "$prefix" ]; then
