@@ -12,6 +12,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.routing import Route
 
+from bot.errors import SandboxError
 from bot.sandbox import engine
 from bot.web.health import Readiness, healthz
 from bot.web.metrics import Metrics
@@ -91,6 +92,12 @@ def _engine(station: Station) -> str:
 
 
 def _sandbox(station: Station) -> str:
-    if station.settings.sandbox == "process" or engine.may_answer():
-        return ""
-    return f"No Docker engine is at {engine.address()}."
+    """Ask the engine: that its socket is there does not say that this account may use it."""
+    operator = station.settings
+    if operator.sandbox == "process" or operator.runs_at_once == 0:
+        return ""  # no container is started from here
+    try:
+        engine.connect()
+    except SandboxError as error:
+        return error.message
+    return ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+
 from tests.web.conftest import Served, served
 from tests.web.payloads import pull_request
 
@@ -31,6 +33,18 @@ def test_a_database_that_is_gone_is_told(server, monkeypatch):
     answer = server.get("/readyz")
     assert answer.status_code == 503
     assert "does not answer" in answer.json()["checks"]["database"]
+
+
+def test_an_engine_that_does_not_answer_is_told_where_reviews_run(server, monkeypatch, tmp_path):
+    with socket.socket(socket.AF_UNIX) as nobody:
+        nobody.bind(str(tmp_path / "engine"))  # it is there, and nobody listens
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/engine")
+    assert server.get("/readyz").json()["checks"]["sandbox"] == "ok"
+    reviewing = server.station.settings.model_copy(update={"runs_at_once": 1, "sandbox": "auto"})
+    monkeypatch.setattr(server.station, "settings", reviewing)
+    answer = server.get("/readyz")
+    assert answer.status_code == 503
+    assert "No Docker engine answers" in answer.json()["checks"]["sandbox"]
 
 
 def test_deliveries_and_runs_are_counted(server):
