@@ -42,11 +42,14 @@ def _run(operator: Settings, host: str, port: int) -> None:
     import uvicorn
 
     from bot import settings
+    from bot.github.app import App
     from bot.jobs import credentials
     from bot.store import open_store
     from bot.web import app, logging
     from bot.web.station import Station
 
+    if operator.app_id is not None:
+        App(operator)  # a key that cannot be read is told as a sentence, not by a server that falls over
     logging.configure(secrets_of(operator))
     store = open_store(settings.database_url(operator))
     station = Station(credentials.load, store, end_this_process)
