@@ -54,6 +54,7 @@ class Runner:
     """A machine with the action downloaded, for one job of a repository on the tests' GitHub.
 
     Args:
+        action: Where the action lies; by default it is put there with the environment of the tests.
         path: Directories that `PATH` begins with, for tools that are to be other ones.
         variables: More of the machine's environment.
     """
@@ -64,18 +65,19 @@ class Runner:
         directory: Path,
         repository: str,
         *,
+        action: Path | None = None,
         path: Sequence[Path] = (),
         variables: Mapping[str, str] | None = None,
     ) -> None:
         self.github = github
         self.repository = repository
         self.outcome = Outcome()
-        self.workspace, self.temp, self.home, self.action = (
-            directory / name for name in ("workspace", "temp", "home", "action")
-        )
+        self.workspace, self.temp, self.home = (directory / name for name in ("workspace", "temp", "home"))
+        self.action = action or directory / "action"
         for place in (self.workspace, self.temp, self.home):
             place.mkdir(parents=True)
-        _download(self.action)
+        if action is None:
+            _download(self.action)
         self._path = [str(place) for place in path]
         self._variables = dict(variables or {})
         self._files = 0
@@ -211,12 +213,12 @@ class Runner:
                 self._use(step, inner, {})
                 continue
             assert step["shell"] == "bash"
-            outputs = self._shell(step, inner)
+            outputs = self.shell(step, inner)
             if "id" in step:
                 inner["steps"][step["id"]] = {"outputs": outputs}
         self.outcome.outputs = {name: filled(one["value"], inner) for name, one in action["outputs"].items()}
 
-    def _shell(self, step: Mapping[str, Any], contexts: Mapping[str, Any]) -> dict[str, str]:
+    def shell(self, step: Mapping[str, Any], contexts: Mapping[str, Any]) -> dict[str, str]:
         """Run a shell step and return its outputs."""
         environment = self._environment(contexts)
         environment |= {name: filled(text, contexts) for name, text in step.get("env", {}).items()}

@@ -18,52 +18,19 @@ import pytest
 import typer.main
 
 from bot.cli import app
+from tests.docs import shop
 from tests.docs.fences import ROOT, Fence, fences
 
 BIN = Path(sys.executable).parent
 PATIENCE_S = 240.0
-SOURCE = '''
-def total(prices: list[int]) -> int:
-    """Return the sum of prices."""
-    return sum(prices)
-'''
-CHANGE = '''
-
-def capped(price: int, most: int) -> int:
-    """Return a price, or the most that it may be."""
-    if price > most:
-        return most
-    return price
-'''
-TEST = """
-from shop.prices import total
-
-
-def test_total():
-    assert total([1, 2]) == 3
-"""
 
 
 @pytest.fixture
 def sample(tmp_path: Path) -> Path:
-    """A repository whose branch `change` has a function more than `main`, with a remote to push to."""
+    """A reader's repository, with a remote to push to."""
     root = tmp_path / "shop"
-    for name, text in {
-        "pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["src"]\n',
-        "src/shop/__init__.py": "",
-        "src/shop/prices.py": SOURCE.lstrip(),
-        "tests/test_prices.py": TEST.lstrip(),
-    }.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
-    _bash(root, "git init -q -b main && git add . && git commit -qm base && git switch -qc change", tmp_path)
-    with (root / "src/shop/prices.py").open("a") as file:
-        file.write(CHANGE)
-    _bash(
-        root,
-        "git commit -qam change && git init -q --bare ../remote && git remote add origin ../remote",
-        tmp_path,
-    )
+    root.mkdir()
+    shop.make(root, tmp_path / "remote", _environment(tmp_path))
     return root
 
 
@@ -122,11 +89,7 @@ def _environment(home: Path) -> dict[str, str]:
         "TESTFORGE_SANDBOX": "process",
         "TESTFORGE_ALLOW_PROCESS_SANDBOX": "1",
         "DOCKER_HOST": f"unix://{home}/docker.sock",
-        "GIT_CONFIG_COUNT": "2",
-        "GIT_CONFIG_KEY_0": "user.name",
-        "GIT_CONFIG_VALUE_0": "Ada",
-        "GIT_CONFIG_KEY_1": "user.email",
-        "GIT_CONFIG_VALUE_1": "ada@example.org",
+        **shop.AUTHOR,
     }
 
 
