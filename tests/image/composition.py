@@ -41,6 +41,7 @@ class Composition:
             "TESTFORGE_GITHUB_URL": github.url,
             "TESTFORGE_PORT": str(self.port),
             "TESTFORGE_SANDBOX_NETWORK": "host",
+            "DOCKER_SOCKET": socket_of_the_engine(),
             "DOCKER_GROUP": str(Path(socket_of_the_engine()).stat().st_gid),
         }
 
