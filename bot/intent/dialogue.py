@@ -28,12 +28,14 @@ class State:
     """Where a dialogue stands.
 
     Attributes:
-        alive: Candidates that agree with every answer, by index.
-        answers: Assertions by index with their answers, in the order asked.
+        alive: Candidates that agree with every answer but those overruled, by index.
+        answers: Assertions by index with their answers, in the order given.
+        overruled: Assertions whose answers no candidate has together with the later ones.
     """
 
     alive: tuple[int, ...]
     answers: tuple[tuple[int, Answer], ...] = ()
+    overruled: tuple[int, ...] = ()
 
     @property
     def asked(self) -> frozenset[int]:
@@ -59,12 +61,16 @@ def begin(pool: Pool) -> State:
 def replay(pool: Pool, answers: Sequence[tuple[int, Answer]]) -> State:
     """Return the state after a list of answers.
 
-    An answer that would leave no candidate rules none out: it contradicts what was said before, or no candidate is right.
+    Of answers that leave no candidate together the later ones count: they contradict each other, or no candidate is right.
     """
     alive = list(begin(pool).alive)
-    for assertion, answer in answers:
-        alive = prune(pool.table, alive, assertion, answer) or alive
-    return State(tuple(alive), tuple(answers))
+    overruled: list[int] = []
+    for assertion, answer in reversed(answers):
+        left = prune(pool.table, alive, assertion, answer)
+        alive = left or alive
+        if not left:
+            overruled.append(assertion)
+    return State(tuple(alive), tuple(answers), tuple(reversed(overruled)))
 
 
 def next_question(

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from bot.store import database, tables
 from bot.store.journal import Journal
 from bot.store.memory import Memory
+from bot.store.questions import Questions
 from bot.store.runs import Runs
 from bot.store.spending import Spending
 
@@ -30,6 +31,7 @@ class Store:
     engine: sa.Engine
     runs: Runs
     memory: Memory
+    questions: Questions
     spending: Spending
 
     def journal(self, run: str) -> Journal:
@@ -57,4 +59,4 @@ def open_store(url: str) -> Store:
     """
     engine = database.connect(url)
     tables.create(engine)
-    return Store(url, engine, Runs(engine), Memory(engine), Spending(engine))
+    return Store(url, engine, Runs(engine), Memory(engine), Questions(engine), Spending(engine))

@@ -98,6 +98,37 @@ stops = sa.Table(
 )
 """Up to when all that was asked of a pull request is not wanted any more. Number 0 stands for the whole repository."""
 
+inquiries = sa.Table(
+    "testforge_inquiries",
+    metadata,
+    sa.Column("repository", sa.Text, primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True),
+    sa.Column("path", sa.Text, primary_key=True),
+    sa.Column("function", sa.Text, primary_key=True),
+    sa.Column("head", sa.Text, nullable=False),
+    sa.Column("inquiry", sa.Text, nullable=False),
+    sa.Column("questions", sa.Integer, nullable=False),
+    sa.Column("at", sa.Float, nullable=False),
+)
+"""What can be asked about a changed function: candidates and what they gave, as JSON, and the most questions about it."""
+
+questions = sa.Table(
+    "testforge_questions",
+    metadata,
+    sa.Column("repository", sa.Text, primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True),
+    sa.Column("key", sa.Integer, primary_key=True),
+    sa.Column("path", sa.Text, nullable=False),
+    sa.Column("function", sa.Text, nullable=False),
+    sa.Column("call", sa.Text, nullable=False),
+    sa.Column("predicate", sa.Text, nullable=False),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("actor", sa.Text, nullable=False, default=""),
+    sa.Column("asked", sa.Float, nullable=False),
+    sa.Column("answered", sa.Float, nullable=True),
+)
+"""Questions to the author of a pull request, numbered from 1; times are seconds since 1970."""
+
 version = sa.Table("testforge_version", metadata, sa.Column("version", sa.Integer, primary_key=True))
 
 

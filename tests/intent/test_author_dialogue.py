@@ -80,9 +80,16 @@ def test_no_more_questions_than_asked_for():
     assert len(set(author.asked)) == 2
 
 
-def test_an_answer_that_contradicts_all_before_rules_nobody_out():
+def test_of_answers_that_contradict_each_other_the_last_counts():
     pool = pool_of("PF", "FP")
-    assert replay(pool, [(0, "yes"), (1, "yes")]).alive == (0,)
+    state = replay(pool, [(0, "yes"), (1, "yes")])
+    assert (state.alive, state.overruled) == ((1,), (0,))
+
+
+def test_an_answer_that_no_candidate_has_rules_nobody_out():
+    pool = pool_of("PF", "FF")
+    state = replay(pool, [(0, "yes"), (1, "yes")])
+    assert (state.alive, state.overruled) == ((0,), (1,))
 
 
 def test_the_last_answer_to_a_question_counts():

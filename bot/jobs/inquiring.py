@@ -1,0 +1,101 @@
+"""What can be asked about the functions that a pull request changes: found out in the run's own process, in a sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from bot import changes
+from bot.domain import Progress, Request, Target, Usage
+from bot.errors import InconclusiveError, UsageError
+from bot.intent import kept
+from bot.intent.inquiry import inquire
+from bot.models import Model
+from bot.models.builtin import NAME as BUILT_IN
+from bot.models.client import load
+from bot.programs.calls import documented
+from bot.programs.functions import Subject, find, unsuitable
+from bot.repoconfig import RepoConfig
+from bot.scaling.allocation import allocate, uncertain_vote
+from bot.scaling.difficulty import estimate
+from bot.store.questions import Asking
+from bot.workshop import site, stage
+
+SAMPLES = 4
+"""Times that a model is asked for a function, on average over the functions of a pull request."""
+_LEAST, _MOST = 2, 8
+_LARGEST = 400_000
+"""Characters of a module; a larger one is not kept in the database to be asked about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What can be asked, and what it took to find that out."""
+
+    askings: tuple[Asking, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+
+def look_into(
+    request: Request,
+    config: RepoConfig,
+    tell: Callable[[Progress], None],
+    wrap: Callable[[Model], Model],
+) -> Found:
+    """Return what can be asked about the functions that a request's change touches.
+
+    The hardest to get right come first; samples and questions go where most is to be decided, with a floor for each.
+
+    Args:
+        request: The run's; its budget is what is left of it.
+        config: Says how many questions there may be.
+        tell: Is told what is done.
+        wrap: Is given the model, and gives the one to be used in its place.
+
+    Raises:
+        InconclusiveError: The repository's code cannot be installed.
+    """
+    change = changes.read(request, config)
+    subjects = _subjects(change.targets, config.intent.questions, offline=request.model == BUILT_IN)
+    if not subjects:
+        return Found()
+    rates = [estimate(subject.source, subject.name) for _, subject in subjects]
+    questions = allocate(rates, config.intent.questions, gain=uncertain_vote)
+    samples = allocate(rates, SAMPLES * len(rates), floor=_LEAST, most=_MOST, gain=uncertain_vote)
+    model = None
+    if request.model != BUILT_IN:
+        model = wrap(load(request.model, seed=request.seed, budget_usd=request.budget_usd))
+    askings: list[Asking] = []
+    usage = Usage()
+    with site(request, config, change, tell) as place, stage(tell, "intent") as say:
+        for (target, subject), most, times in zip(subjects, questions, samples, strict=True):
+            say(f"what {subject.name} could be meant to do")
+            with (
+                suppress(InconclusiveError, UsageError),
+                place.sandboxes.open(place.tree, place.interpreter) as box,
+            ):
+                found = inquire(box, subject, target.module, model, samples=times, seed=request.seed)
+                usage += found.usage
+                askings.append(
+                    Asking(target.path, subject.name, request.head or "", kept.as_json(found), most)
+                )
+    return Found(tuple(askings), usage)
+
+
+def _subjects(targets: Sequence[Target], most: int, *, offline: bool) -> list[tuple[Target, Subject]]:
+    """Return the changed functions that may be asked about, with their files: those most in doubt, hardest first."""
+    found: list[tuple[Target, Subject]] = []
+    for target in targets:
+        if len(target.source) > _LARGEST:
+            continue
+        for function in target.functions:
+            if "." in function.qualname:
+                continue
+            with suppress(UsageError):
+                subject = find(target.source, function.qualname)
+                # The built-in model writes no code of its own, so that only the documentation can say otherwise.
+                if not unsuitable(subject) and (not offline or documented(subject)):
+                    found.append((target, subject))
+    found.sort(key=lambda row: (estimate(row[1].source, row[1].name), row[0].path, row[1].first))
+    return found[:most]
