@@ -34,7 +34,7 @@ class Fence:
     @property
     def commands(self) -> list[str]:
         """The lines without those that only set a variable, and without comments."""
-        lines = [re.sub(r"\s+#.*", "", line).strip() for line in self.text.splitlines()]
+        lines = [re.sub(r"\s+#.*", "", line).strip() for line in self.text.replace("\\\n", " ").splitlines()]
         return [line for line in lines if line and not line.startswith(("#", "export "))]
 
 
