@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from bot.models import offline
@@ -25,6 +25,7 @@ class CountedModel:
 
     def __init__(self, server: ModelServer) -> None:
         self.asked: list[str] = []
+        self._within: tuple[int, Callable[[], None]] | None = None
         self._server = server
         server.chosen = self._reply
 
@@ -39,10 +40,17 @@ class CountedModel:
             "NO_PROXY": "127.0.0.1",
         }
 
+    def interrupt(self, number: int, act: Callable[[], None]) -> None:
+        """Do something while the request of this number, counted from the first of all, waits for its reply."""
+        self._within = number, act
+
     def _reply(self, request: dict[str, Any]) -> Raw:
         """Note a request, and answer it as the built-in model does, at no cost."""
         messages, tools = request["messages"], request.get("tools") or []
         self.asked.append(fingerprint([*messages, {"tools": tools}]))
+        if self._within is not None and len(self.asked) >= self._within[0]:
+            (_, act), self._within = self._within, None
+            act()  # whoever asked this waits for the reply meanwhile
         if len(messages) == 1:  # the greeting
             return Raw(_completion({"role": "assistant", "content": "ready"}))
         reply = offline.complete(messages, tools, seed=SEED)

@@ -58,9 +58,9 @@ class Outcome:
         return one and self.requests == undisturbed
 
 
-def configure(github: GitHub) -> None:
+def configure(github: GitHub, config: str = CONFIG) -> None:
     """Give the repository a configuration for short runs."""
-    github.world.push(REPOSITORY, "main", {".github/testforge.yml": CONFIG.encode()})
+    github.world.push(REPOSITORY, "main", {".github/testforge.yml": config.encode()})
 
 
 def new_pull(github: GitHub) -> int:
@@ -70,32 +70,51 @@ def new_pull(github: GitHub) -> int:
     return int(github.world.open_pull(REPOSITORY, branch).number)
 
 
+@dataclass(frozen=True)
+class Moment:
+    """When something is killed: so long after the webhook, or within a call of the model, by its number in the run."""
+
+    after_s: float | None = None
+    within: int | None = None
+
+
 def run_once(
-    github: GitHub, url: str, store: Store, log: Callable[[], str], kill_after_s: float | None = None,
+    github: GitHub, url: str, store: Store, log: Callable[[], str], moment: Moment | None = None,
     victim: Victim | None = None, model: CountedModel | None = None,
 ) -> Outcome:  # fmt: skip
     """Let a new pull request be reviewed, kill in the middle of it, and return what comes of it in the end.
 
     Args:
         url: Where webhooks go.
-        kill_after_s: How long after the webhook.
         model: Counts what is asked of it, where the server's model is this one.
     """
     asked = model.asked if model else []
-    first, last = len(asked), len(asked)
+    first = len(asked)
     number = new_pull(github)
+    deaths: list[int] = []
+
+    def strike() -> bool:
+        if victim is not None and victim.kill():
+            deaths.append(len(asked))
+        return bool(deaths)
+
+    if moment is not None and moment.within is not None:
+        assert model is not None
+        model.interrupt(first + moment.within, lambda: _often(strike))
     payload = github.shapes.payload(REPOSITORY, number, "opened")
     began = time.monotonic()
     status, delivery = deliver(url, github.world.webhook_secret, "pull_request", payload)
     assert status == 202
     name = f"pr/{REPOSITORY}/{number}/{delivery}"
-    killed = False
-    if victim is not None and kill_after_s is not None:
-        time.sleep(max(0.0, began + kill_after_s - time.monotonic()))
-        while not killed and not _ended(store, name):
-            killed = victim.kill()
-            last = len(asked)
-        if killed:
+    if moment is not None and victim is not None:
+        if moment.after_s is not None:
+            time.sleep(max(0.0, began + moment.after_s - time.monotonic()))
+        while not deaths and not _ended(store, name):
+            if moment.within is None:
+                strike()
+            else:
+                time.sleep(0.02)
+        if deaths:
             victim.revive()
     wait_for(lambda: _ended(store, name), f"{name} does not end: {log()}", 400)
     seconds = time.monotonic() - began
@@ -107,11 +126,18 @@ def run_once(
         len(pull.reviews),
         sum("testforge:sticky" in comment.body for comment in pull.comments),
         requests_of(store, name),
-        killed,
+        bool(deaths),
         seconds,
         asked[first:],
-        last - first,
+        deaths[0] - first if deaths else 0,
     )
+
+
+def _often(strike: Callable[[], bool]) -> None:
+    """Kill what may not be there yet, for a while."""
+    for _ in range(200):
+        if strike():
+            return
 
 
 def _ended(store: Store, name: str) -> bool:
