@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 _GRACE_S = 20
+_CONNECTIONS = 8192
 
 
 def serve(
@@ -46,11 +47,13 @@ def _run(operator: Settings, host: str, port: int) -> None:
     from bot.jobs import credentials
     from bot.store import open_store
     from bot.web import app, logging
+    from bot.web.door import Door
     from bot.web.station import Station
 
     if operator.app_id is not None:
         App(operator)  # a key that cannot be read is told as a sentence, not by a server that falls over
     logging.configure(secrets_of(operator))
+    _allow_connections()
     store = open_store(settings.database_url(operator))
     station = Station(credentials.load, store, end_this_process)
     address = operator.public_url or f"http://{host}:{port}"
@@ -62,6 +65,8 @@ def _run(operator: Settings, host: str, port: int) -> None:
         log_config=None,
         access_log=False,
         server_header=False,
+        http=Door,
+        ws="none",
         timeout_graceful_shutdown=_GRACE_S,
     )
     server = uvicorn.Server(config)
@@ -70,6 +75,16 @@ def _run(operator: Settings, host: str, port: int) -> None:
     store.close()
     if not server.started:
         leave(1)
+
+
+def _allow_connections() -> None:
+    """Let this process hold as many connections as the system lets it, up to a few thousand: often it begins with 1,024."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _CONNECTIONS if hard == resource.RLIM_INFINITY else min(_CONNECTIONS, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def secrets_of(operator: Settings) -> tuple[str, ...]:

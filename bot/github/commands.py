@@ -13,6 +13,8 @@ _MOST = 5  # of one comment are read
 _WORDS = 40  # of one command are read
 _COMMAND = re.compile(r"/testforge(?=\s|$)[ \t]*(.*)", re.IGNORECASE)
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
+_UNFIT = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
+"""What no word holds, and what databases do not take."""
 _LINE = re.compile(r"\r\n|\r|\n")
 
 
@@ -35,7 +37,7 @@ def parse(text: str) -> tuple[Command, ...]:
         match = _COMMAND.match(line)
         if match is None:
             continue
-        words = match[1].split()[:_WORDS]
+        words = _UNFIT.sub("", match[1]).split()[:_WORDS]
         found.append(Command(words[0].lower() if words else "", tuple(word[:200] for word in words[1:])))
         if len(found) == _MOST:
             break

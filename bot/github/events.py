@@ -14,6 +14,8 @@ _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*(?:_[A-Za-z0-9]+)?/[A-Za-z0-9
 _LOGIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:\[bot\])?")
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _ACTION = re.compile(r"[a-z_]{1,40}")
+_MOST, _MOST_PULLS = 2**53, 2**31
+"""Of ids, and of numbers of pull requests."""
 _REVIEWED = frozenset({"opened", "synchronize", "reopened", "ready_for_review"})
 
 
@@ -62,7 +64,7 @@ class _Facts:
     def wish(self, kind: Kind, number: int, **more: object) -> Wish | None:
         """Return a wish for a pull request of the payload's repository; None if it has no proper name."""
         repository = _text(self.payload, "repository", "full_name")
-        if not _REPOSITORY.fullmatch(repository) or number <= 0:
+        if not _REPOSITORY.fullmatch(repository) or not 0 < number < _MOST_PULLS:
             return None
         return Wish(
             kind=kind,
@@ -109,9 +111,11 @@ def _issue_comment(facts: _Facts) -> Wish | None:
     new = ticked(_text(payload, "comment", "body")) - ticked(_text(payload, "changes", "body", "from"))
     if len(new) != 1:
         return None
-    name = next(iter(new))
+    name, _, question = next(iter(new)).partition("-")
     command = "" if name == "review" else name
-    return facts.wish("boxes", number, comment=_number(payload, "comment", "id"), command=command)
+    arguments = (question,) if question else ()
+    comment = _number(payload, "comment", "id")
+    return facts.wish("boxes", number, comment=comment, command=command, arguments=arguments)
 
 
 def _review_comment(facts: _Facts) -> Wish | None:
@@ -184,6 +188,6 @@ def _text(payload: Mapping[str, object], *path: str) -> str:
 
 
 def _number(payload: Mapping[str, object], *path: str) -> int:
-    """Return the whole number at a path; 0 where there is none."""
+    """Return the whole number at a path; 0 where there is none, or none that GitHub could mean."""
     value = _at(payload, *path)
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < _MOST else 0

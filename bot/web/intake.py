@@ -45,13 +45,21 @@ class Intake:
         loop = asyncio.get_running_loop()
         while self._waiting:
             batch = [self._waiting.popleft() for _ in range(min(MOST_AT_ONCE, len(self._waiting)))]
-            try:
-                receipts = await loop.run_in_executor(self._writer, self._submit, [wish for wish, _ in batch])
-            except Exception as error:
-                for _, future in batch:
-                    if not future.done():  # who asked may have gone
-                        future.set_exception(error)
-            else:
-                for (_, future), receipt in zip(batch, receipts, strict=True):
-                    if not future.done():
-                        future.set_result(receipt)
+            wishes = [wish for wish, _ in batch]
+            receipts = await loop.run_in_executor(self._writer, self._stored, wishes)
+            for (_, future), receipt in zip(batch, receipts, strict=True):
+                if future.done():  # who asked may have gone
+                    continue
+                if isinstance(receipt, Exception):
+                    future.set_exception(receipt)
+                else:
+                    future.set_result(receipt)
+
+    def _stored(self, wishes: Sequence[Wish]) -> Sequence[Receipt | Exception]:
+        """Store wishes at once; where that fails, one by one, so that none costs the others their place."""
+        try:
+            return self._submit(wishes)
+        except Exception as error:
+            if len(wishes) == 1:
+                return [error]
+            return [receipt for wish in wishes for receipt in self._stored([wish])]

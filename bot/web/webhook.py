@@ -8,6 +8,7 @@ import json
 import re
 import time
 from typing import Any
+from urllib.parse import parse_qs
 
 import structlog
 from starlette.concurrency import run_in_threadpool
@@ -23,6 +24,8 @@ LARGEST = 25 * 1024**2
 """Bytes; GitHub sends no larger payloads."""
 BODY_S = 30.0
 """How long the body of a delivery may take to arrive."""
+_FORM = "application/x-www-form-urlencoded"
+"""The other way in which GitHub sends payloads, where an App's owner chose it."""
 _LARGE = 512 * 1024
 _DELIVERY = re.compile(r"[A-Za-z0-9-]{1,64}")
 _EVENT = re.compile(r"[a-z_]{1,64}")
@@ -110,12 +113,17 @@ async def _body(request: Request) -> bytes | None:
 
 
 def _decoded(body: bytes, content_type: str) -> dict[str, Any] | None:
-    """Return the payload; None if it is no JSON object."""
-    if content_type.partition(";")[0].strip().lower() not in ("application/json", ""):
-        return None
+    """Return the payload, sent as JSON or in a form's field; None if it is no JSON object."""
+    kind = content_type.partition(";")[0].strip().lower()
+    text: bytes | str = body
     try:
-        payload = json.loads(body)
-    except (ValueError, RecursionError):
+        if kind == _FORM:
+            fields = parse_qs(body.decode("utf-8"), strict_parsing=True, max_num_fields=1)
+            text = fields["payload"][0]
+        elif kind not in ("application/json", ""):
+            return None
+        payload = json.loads(text)
+    except (ValueError, KeyError, RecursionError):
         return None
     return payload if isinstance(payload, dict) else None
 

@@ -24,6 +24,7 @@ from bot.jobs import credentials
 from bot.settings import Settings
 from bot.store import Store, open_store
 from bot.web import app
+from bot.web.door import Door
 from bot.web.station import Station
 from tests.queues import take
 
@@ -104,7 +105,9 @@ def served(directory: Path, values: Mapping[str, Any]) -> Iterator[Served]:
     structlog.configure(processors=[structlog.contextvars.merge_contextvars, keep])
     station = Station(lambda: credentials.complete(settings), store, lambda: None)
     application = app.make(station, directory, "http://127.0.0.1")
-    server = uvicorn.Server(uvicorn.Config(application, port=0, log_config=None, access_log=False))
+    server = uvicorn.Server(
+        uvicorn.Config(application, port=0, log_config=None, access_log=False, http=Door, ws="none")
+    )
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
