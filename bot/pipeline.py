@@ -24,6 +24,7 @@ from bot.measure.deltas import coverage_deltas, mutation_delta
 from bot.models.budget import BudgetError
 from bot.models.builtin import NAME as BUILT_IN
 from bot.sandbox.choice import choose
+from bot.select.joining import Joined
 from bot.select.placement import Placement, place
 from bot.select.selection import Selection
 from bot.settings import cache_directory
@@ -95,6 +96,7 @@ def cover(target: Target, shop: Workshop) -> TargetReport:
             refinement = stages.refine_suite(brief, seed, mutants, before, shop)
             spent += refinement.usage
         selection = stages.select_tests(refinement, placement, mutants, before, target, shop)
+        joined = stages.join_approved(selection, placement, target, shop)
     except InconclusiveError as error:
         broken = isinstance(error, SandboxError)
         return TargetReport(target, error.status, _with_detail(error), usage=spent, is_broken=broken)
@@ -102,7 +104,7 @@ def cover(target: Target, shop: Workshop) -> TargetReport:
         return TargetReport(target, InconclusiveError.status, error.message, usage=spent)
     except ModelError as error:  # and a provider's filter may have nothing against another one
         return TargetReport(target, error.status, error.message, usage=spent)
-    return _target_report(target, spent, refinement, selection, before, shop)
+    return _with_approved(_target_report(target, spent, refinement, selection, before, shop), joined)
 
 
 def score(
@@ -251,6 +253,23 @@ def _target_report(
         mutation_changed=selection.mutation,
         mutation_file=selection.mutation if target.whole_file else None,
         suspected_bugs=selection.suspected_bugs,
+    )
+
+
+def _with_approved(report: TargetReport, joined: Joined | None) -> TargetReport:
+    """Return a target's report with the tests that the author approved, and the bugs that these show."""
+    if joined is None:
+        return report
+    bugs = (*joined.bugs, *report.suspected_bugs)
+    if not joined.ledger:
+        return replace(report, suspected_bugs=bugs)
+    return replace(
+        report,
+        status="proposed",
+        reason="",
+        suite=joined.suite,
+        ledger=(*report.ledger, *joined.ledger),
+        suspected_bugs=bugs,
     )
 
 

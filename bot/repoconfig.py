@@ -105,7 +105,7 @@ class Intent(_Section):
 
     questions: Annotated[int, Field(ge=0, le=20)] = Field(
         default=3,
-        description="At most so many on a pull request. Not asked there yet: `testforge intent` asks in the terminal.",
+        description="At most so many on a pull request, about changed functions whose purpose is in doubt; 0 asks none.",
     )
 
 

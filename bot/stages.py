@@ -14,6 +14,7 @@ from bot.measure.mutants import MutantSet, generate
 from bot.measure.mutation import judge
 from bot.sandbox.renewing import Renewing
 from bot.select.evidence import reaching
+from bot.select.joining import Joined, join
 from bot.select.placement import Placement
 from bot.select.selection import Selection, SelectionJob, select
 from bot.workshop import Workshop, stage
@@ -147,3 +148,20 @@ def select_tests(
         selection = select(job)
         say(f"{sum(row.kept for row in selection.ledger)} of {len(selection.ledger)} tests kept")
         return selection
+
+
+def join_approved(
+    selection: Selection | None, placement: Placement, target: Target, shop: Workshop
+) -> Joined | None:
+    """Add what the author approved to what is proposed; None where nothing about this file was."""
+    approved = [one for one in shop.request.approved if one.path == target.path]
+    if not approved:
+        return None
+    with stage(shop.tell, "approved", target.path) as say:
+        site = shop.site
+        suite = None if selection is None else selection.suite
+        joined = join(
+            lambda: site.sandboxes.open(site.tree, site.interpreter), approved, target, placement, suite
+        )
+        say(f"{len(joined.ledger)} tests that the author approved, {len(joined.bugs)} that the code fails")
+        return joined

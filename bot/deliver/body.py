@@ -16,6 +16,7 @@ from bot.deliver.markdown import cell, code, fenced, fold, html, in_cell, length
 from bot.deliver.measures import table
 from bot.deliver.proposals import Proposal, faults
 from bot.deliver.remarks import Comment
+from bot.deliver.repairs import repair
 from bot.deliver.wording import clean, line_list, on_base, plural, rejections
 from bot.domain import Suite, TargetReport
 
@@ -118,17 +119,30 @@ def _reason(facts: Facts) -> Iterator[str]:
 
 
 def _bugs(facts: Facts) -> Iterator[str]:
-    """Yield the places where the code contradicts its documentation."""
-    rows = []
+    """Yield the places where the code contradicts its author, then those where it contradicts its documentation."""
+    confirmed, suspected, repairs = [], [], []
     for target in facts.report.targets:
+        for name in dict.fromkeys(bug.function for bug in target.suspected_bugs if bug.repair):
+            repaired = repair(target.target, name, target.suspected_bugs)
+            if repaired and sendable(repaired.diff):
+                repairs.append(fenced(repaired.diff, "diff"))
         for bug in target.suspected_bugs[:20]:
-            rows.append(
-                f"- {code(bug.function)} in {code(target.target.path)}: expected {code(bug.expected)}, "
-                f"observed {code(bug.observed)} (shown by {code(bug.test)}, which is not proposed)"
-            )
-    if rows:
+            where = f"- {code(bug.function)} in {code(target.target.path)}"
+            if bug.confirmed_by:
+                confirmed.append(f"{where}: {code(bug.test)} should hold, and does not: {code(bug.observed)}")
+            else:
+                suspected.append(
+                    f"{where}: expected {code(bug.expected)}, "
+                    f"observed {code(bug.observed)} (shown by {code(bug.test)}, which is not proposed)"
+                )
+    if confirmed:
+        yield "**Bugs that the author confirmed.** The code does not do what was approved here."
+        yield "\n".join(confirmed[:40])
+    if repairs:
+        yield fold("The smallest changes that agree with all answers", "\n\n".join(repairs[:10]))
+    if suspected:
         yield "**Suspected bugs.** The code does not do what its documentation says. Which of the two is wrong is yours to judge."
-        yield "\n".join(rows[:40])
+        yield "\n".join(suspected[:40])
 
 
 def _targets(facts: Facts, detail: _Detail) -> Iterator[str]:
@@ -195,7 +209,7 @@ def _evidence(tests: Sequence[Proposal], detail: _Detail) -> str:
 
 def _proof(test: Proposal, detail: _Detail) -> str:
     """Return what one test proves."""
-    parts = []
+    parts = [plain(test.approved)] if test.approved else []
     if test.lines:
         parts.append(f"covers line{'s' if len(test.lines) > 1 else ''} {line_list(test.lines)}")
     if test.kills:

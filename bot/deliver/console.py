@@ -109,7 +109,8 @@ def _bugs(bugs: Sequence[SuspectedBug]) -> Iterator[ConsoleRenderable]:
     """Yield the places where the code contradicts what its documentation says."""
     for bug in bugs:
         yield Text()
-        yield Paragraph(f"Suspected bug in {clean(bug.function)}", "bold red", 0)
+        kind = "Confirmed" if bug.confirmed_by else "Suspected"
+        yield Paragraph(f"{kind} bug in {clean(bug.function)}", "bold red", 0)
         yield Paragraph(f"expected  {clean(bug.expected)}")
         yield Paragraph(f"observed  {clean(bug.observed)}")
         yield Paragraph(f"shown by  {clean(bug.test)} (not proposed: judge for yourself)", style="dim")

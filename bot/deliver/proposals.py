@@ -28,6 +28,7 @@ class Proposal:
         kills: What it kills, as short descriptions of mutants; `kill_lines` are their lines.
         functions: The changed functions that these lines lie in.
         on_base: Its outcome on base; None if it was not run there.
+        approved: `approved by @alice` where that is why it is proposed.
     """
 
     key: str
@@ -42,6 +43,7 @@ class Proposal:
     functions: tuple[str, ...]
     on_base: str | None
     runs: int
+    approved: str = ""
 
     @property
     def count(self) -> int:
@@ -109,6 +111,7 @@ def proposals(report: RunReport) -> tuple[Proposal, ...]:
                     functions=tuple(sorted(functions - {""})),
                     on_base=proof.on_base,
                     runs=min((row.runs for row in rows), default=0),
+                    approved=proof.approved,
                 )
             )
     return tuple(found)

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from bot.deliver.anchors import Anchor, Anchors
 from bot.deliver.facts import Facts
-from bot.deliver.markdown import code
+from bot.deliver.markdown import code, plain
 from bot.deliver.proposals import Proposal, faults
+from bot.deliver.repairs import repair
 from bot.deliver.suggestions import Suggestion
 from bot.deliver.wording import line_list, plural
-from bot.domain import TargetReport
+from bot.domain import SuspectedBug, TargetReport
 
 _MOST = 10  # comments on source lines in one review
 _MOST_A_FILE = 4
@@ -65,30 +66,41 @@ def on_sources(facts: Facts, anchors: Anchors) -> tuple[Comment, ...]:
 
 
 def _on_bugs(target: TargetReport, anchors: Anchors) -> list[Comment]:
-    """Return a comment where each function with suspected bugs is defined, if the diff shows that line."""
+    """Return comments where functions with bugs are defined, if the diff shows that line; repairs as suggestions."""
     found = []
     for name in dict.fromkeys(bug.function for bug in target.suspected_bugs):
-        function = next((f for f in target.target.functions if f.qualname == name), None)
-        if function is None:
-            continue
-        lines = [
-            line for line in range(function.first, function.last + 1) if line in target.target.changed_lines
-        ]
-        anchor = next((a for line in lines if (a := anchors.at(target.target.path, line, line))), None)
-        if anchor is None:
-            continue
-        told = [
-            f"- expected {code(bug.expected)}, observed {code(bug.observed)}"
-            for bug in target.suspected_bugs
-            if bug.function == name
-        ]
-        found.append(
-            _comment(
-                anchor,
-                f"**Suspected bug**: {code(name)} may not do what it says it does.\n" + "\n".join(told[:5]),
-            )
-        )
+        bugs = [bug for bug in target.suspected_bugs if bug.function == name]
+        confirmed = [bug for bug in bugs if bug.confirmed_by]
+        text = _on_confirmed(name, confirmed) if confirmed else _on_suspected(name, bugs)
+        repaired = repair(target.target, name, bugs)
+        suggestions = repaired.suggestions(anchors) if repaired else ()
+        for number, suggestion in enumerate(suggestions):
+            anchor = Anchor(suggestion.path, suggestion.first, suggestion.last)
+            intro = text if number == 0 else "This belongs to the same repair; add both to one batch."
+            found.append(_comment(anchor, f"{intro}\n\n{suggestion.block}"))
+        anchor_ = None if suggestions else _definition(target, name, anchors)
+        if anchor_ is not None:
+            found.append(_comment(anchor_, text))
     return found
+
+
+def _on_suspected(name: str, bugs: Sequence[SuspectedBug]) -> str:
+    told = [f"- expected {code(bug.expected)}, observed {code(bug.observed)}" for bug in bugs]
+    return f"**Suspected bug**: {code(name)} may not do what it says it does.\n" + "\n".join(told[:5])
+
+
+def _on_confirmed(name: str, bugs: Sequence[SuspectedBug]) -> str:
+    told = [f"- {code(bug.test)} should hold, says {plain(bug.confirmed_by)}" for bug in bugs]
+    return f"**Confirmed bug**: {code(name)} does not do what was approved here.\n" + "\n".join(told[:5])
+
+
+def _definition(target: TargetReport, name: str, anchors: Anchors) -> Anchor | None:
+    """Return the first changed line of a function that can be commented on."""
+    function = next((f for f in target.target.functions if f.qualname == name), None)
+    if function is None:
+        return None
+    lines = [line for line in range(function.first, function.last + 1) if line in target.target.changed_lines]
+    return next((a for line in lines if (a := anchors.at(target.target.path, line, line))), None)
 
 
 def _on_functions(facts: Facts, target: TargetReport, anchors: Anchors) -> list[tuple[int, Comment]]:

@@ -61,6 +61,7 @@ class Evidence:
         lines: Lines that only it and those before it cover.
         kills: What it kills, as short descriptions of mutants.
         on_base: Its outcome on base: of its cases', `failed` before `error` before `passed`; None if not run there.
+        approved: That an author approved it, and who; empty for a test that was written to prove something.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Evidence:
     lines: tuple[int, ...]
     kills: tuple[str, ...]
     on_base: str | None
+    approved: str = ""
 
 
 def evidence(report: TargetReport) -> tuple[Evidence, ...]:
@@ -87,6 +89,7 @@ def evidence(report: TargetReport) -> tuple[Evidence, ...]:
                 for key in row.mutants_killed
             ),
             on_base=_worst([row.on_base for row in rows]),
+            approved=clean(next((row.note for row in rows if row.note), "")),
         )
         for name, rows in grouped.items()
     )

@@ -4,7 +4,7 @@ Lines are 1-based numbers in a file, paths are POSIX paths relative to the repos
 money is USD, and fractions lie between 0 and 1. `None` for a measure means "could not be measured", never 0.
 """
 
-from bot.domain.change import Change, Earlier, Function, Request, Skipped, Target
+from bot.domain.change import Approved, Change, Earlier, Function, Request, Skipped, Target
 from bot.domain.coverage import FileCoverage
 from bot.domain.lines import ranges
 from bot.domain.mutants import Mutant, MutantOutcome, MutantVerdict, MutationResult, spread
@@ -13,6 +13,7 @@ from bot.domain.report import CoverageDeltas, Delta, MutationDelta, Progress, Ru
 from bot.domain.suites import Judgement, Reason, Suite, SuspectedBug
 
 __all__ = [
+    "Approved",
     "Change",
     "CollectionError",
     "CoverageDeltas",

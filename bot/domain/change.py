@@ -23,6 +23,27 @@ class Earlier:
 
 
 @dataclass(frozen=True, slots=True)
+class Approved:
+    """Something that an author said a function should do.
+
+    Attributes:
+        path, function: The function at the top of a source file.
+        call, predicate: `assert <predicate>` with the call in place of `_`.
+        actor: Who said so, as a login with `@`.
+        asked: The function's text as it was asked about.
+        repair: Its text as it would do all that was approved; empty if nobody wrote it so.
+    """
+
+    path: str
+    function: str
+    call: str
+    predicate: str
+    actor: str = ""
+    asked: str = ""
+    repair: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """What a person asked for.
 
@@ -35,6 +56,7 @@ class Request:
         budget_usd: Upper limit of what model calls may cost.
         dismissed: What tests do that nobody wants to see again, as `Judgement.behaviours` has it.
         earlier: Suites that were proposed before; they are verified again rather than written anew.
+        approved: What an author said functions should do; as tests it joins what is proposed.
         trace: A file to which every model call adds a line.
         record: A directory in which the model's replies are kept to be replayed.
         replay: A directory from which they are taken instead of from a model.
@@ -54,6 +76,7 @@ class Request:
     seed: int = 0
     dismissed: frozenset[str] = frozenset()
     earlier: tuple[Earlier, ...] = ()
+    approved: tuple[Approved, ...] = ()
     trace: Path | None = None
     record: Path | None = None
     replay: Path | None = None

@@ -60,9 +60,16 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class SuspectedBug:
-    """A test that fails on head by assertion where the code contradicts what its documentation says."""
+    """A test that fails on head by assertion where the code contradicts what its documentation says, or its author.
+
+    Attributes:
+        confirmed_by: The author who said that the test should hold; empty where the documentation says so.
+        repair: The function's text as it would pass the test; empty if nobody wrote it so.
+    """
 
     test: str
     function: str
     expected: str
     observed: str
+    confirmed_by: str = ""
+    repair: str = ""

@@ -21,7 +21,6 @@ from bot.github.pulls import Pull
 from bot.github.wishes import Wish
 
 _LONGEST = 65_000
-_ON_QUESTIONS = frozenset({"intent", "no", "undefined", "yes"})
 NO_AUTHORITY = (
     "Only people with write permission to this repository can ask for that. One of them can comment the same."
 )
@@ -97,8 +96,6 @@ def respond(hub: Hub, pull: Pull, wish: Wish, review: Review | None, *, running:
         return Answer(telling.usage())
     if wish.command == "status":
         return Answer(telling.standing(review, pull.head, running))
-    if wish.command in _ON_QUESTIONS:
-        return Answer(telling.NO_QUESTION)
     handler = _HANDLERS.get(wish.command)
     if handler is None:
         return Answer(telling.usage(wish.command))

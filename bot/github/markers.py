@@ -9,6 +9,7 @@ from hashlib import sha256
 _RUN = re.compile(r"\A<!-- testforge:run=([A-Za-z0-9_.:-]{1,80}) head=([0-9a-f]{40,64}) -->")
 _ANSWER = re.compile(r"\A<!-- testforge:answer=([A-Za-z0-9_.:-]{1,80}) -->")
 STICKY = "<!-- testforge:sticky -->"
+QUESTIONS = "<!-- testforge:questions -->"
 _LONGEST = 80
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.:-]")
 
@@ -55,3 +56,8 @@ def is_answer(body: str, delivery: str) -> bool:
 def is_sticky(body: str) -> bool:
     """Whether a comment is the summary that is edited from run to run."""
     return body.startswith(STICKY)
+
+
+def is_on_questions(body: str) -> bool:
+    """Whether a comment is the one that asks the author."""
+    return body.startswith(QUESTIONS)

@@ -45,7 +45,7 @@ def pull_body(tests: Sequence[Proposal], number: int, delivery: str) -> str:
 
 
 def _proof(test: Proposal) -> str:
-    parts = []
+    parts = [_neutral(test.approved)] if test.approved else []
     if test.lines:
         parts.append(
             f"covers line{'s' if len(test.lines) > 1 else ''} {line_list(test.lines)} of {_neutral(test.source)}"

@@ -17,15 +17,11 @@ _COMMANDS = (
     ("`/testforge pr [T1 T2]`", "open a pull request with them into the head branch"),
     ("`/testforge dismiss T3 [why]`", "do not propose that test again"),
     ("`/testforge explain T3`", "show that test, and what it proves"),
-    ("`/testforge intent`", "not yet: ask what the code should do where that is unclear"),
+    ("`/testforge intent`", "ask what the code should do where that is unclear"),
     ("`/testforge yes Q1`, `no Q1`, `undefined Q1`", "answer such a question"),
     ("`/testforge help`", "show this"),
 )
 _LONGEST = 60_000
-NO_QUESTION = (
-    "No question is open on this pull request. "
-    "testforge asks in the terminal only so far: `testforge intent FILE::FUNCTION`."
-)
 NO_REVIEW = "No tests are proposed for this pull request yet. `/testforge` asks for them."
 
 
@@ -35,7 +31,8 @@ def usage(unknown: str = "") -> str:
     intro = f"There is no command {code(unknown, 40)}. " if unknown else ""
     return (
         f"{intro}These are the commands; each stands at the start of a line, one a comment.\n\n| | |\n|---|---|\n{rows}\n\n"
-        "All but `help`, `status` and `explain` take write permission to this repository."
+        "All but `help`, `status` and `explain` take write permission to this repository; "
+        "questions are for the pull request's author too."
     )
 
 
@@ -56,6 +53,8 @@ def explanation(review: Review, test: Proposal) -> str:
     rows = [f"**{test.key}** {code(test.name)} in {code(test.path)} tests {code(test.source)}."]
     if test.cases:
         rows.append(f"- It has {plural(test.cases, 'case')}.")
+    if test.approved:
+        rows.append(f"- It was {plain(test.approved)}.")
     if test.lines:
         rows.append(
             f"- It covers line{'s' if len(test.lines) > 1 else ''} {line_list(test.lines, 50)}, which nothing before it did."

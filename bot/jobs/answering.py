@@ -14,6 +14,7 @@ from bot.github.wishes import Wish
 from bot.jobs.office import Office
 
 _CONCLUSIONS: Mapping[str, checks.Conclusion] = {
+    "asked": "success",
     "failed": "neutral",
     "cancelled": "cancelled",
     "superseded": "cancelled",

@@ -60,6 +60,7 @@ class Result:
         report: Schema 1.
         review: As `bot.deliver.review` gives it; None where there is nothing to post.
         tests, suites: What to remember for later pushes, as `Remembered` and `RememberedSuite`.
+        askings: What can be asked about the changed functions, as `Asking`; None if that was not looked into.
         failure: Why there is no report, as a sentence; empty if there is one.
         is_broken: A sandbox broke under the run.
         passing: The failure may not happen again, such as GitHub's not answering.
@@ -69,6 +70,7 @@ class Result:
     review: dict[str, Any] | None = None
     tests: list[dict[str, Any]] = field(default_factory=list)
     suites: list[dict[str, Any]] = field(default_factory=list)
+    askings: list[dict[str, Any]] | None = None
     cost_usd: float = 0.0
     is_broken: bool = False
     failure: str = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bot import changes
 from bot.domain import Progress, Request, Target, Usage
@@ -42,6 +42,7 @@ def look_into(
     config: RepoConfig,
     tell: Callable[[Progress], None],
     wrap: Callable[[Model], Model],
+    known: Sequence[Asking] = (),
 ) -> Found:
     """Return what can be asked about the functions that a request's change touches.
 
@@ -52,6 +53,7 @@ def look_into(
         config: Says how many questions there may be.
         tell: Is told what is done.
         wrap: Is given the model, and gives the one to be used in its place.
+        known: What was found out at earlier heads; a function that has not changed is not looked into again.
 
     Raises:
         InconclusiveError: The repository's code cannot be installed.
@@ -63,13 +65,23 @@ def look_into(
     rates = [estimate(subject.source, subject.name) for _, subject in subjects]
     questions = allocate(rates, config.intent.questions, gain=uncertain_vote)
     samples = allocate(rates, SAMPLES * len(rates), floor=_LEAST, most=_MOST, gain=uncertain_vote)
+    texts = {(one.path, one.function): one for one in known}
+    askings = [
+        replace(one, questions=most)
+        for (target, subject), most in zip(subjects, questions, strict=True)
+        if (one := texts.get((target.path, subject.name))) and _is_of(one, subject)
+    ]
+    if len(askings) == len(subjects):
+        return Found(tuple(askings))
     model = None
     if request.model != BUILT_IN:
         model = wrap(load(request.model, seed=request.seed, budget_usd=request.budget_usd))
-    askings: list[Asking] = []
+    done = {(one.path, one.function) for one in askings}
     usage = Usage()
     with site(request, config, change, tell) as place, stage(tell, "intent") as say:
         for (target, subject), most, times in zip(subjects, questions, samples, strict=True):
+            if (target.path, subject.name) in done:
+                continue
             say(f"what {subject.name} could be meant to do")
             with (
                 suppress(InconclusiveError, UsageError),
@@ -81,6 +93,13 @@ def look_into(
                     Asking(target.path, subject.name, request.head or "", kept.as_json(found), most)
                 )
     return Found(tuple(askings), usage)
+
+
+def _is_of(asking: Asking, subject: Subject) -> bool:
+    """Whether something was found out about a function as it stands."""
+    with suppress(UsageError):
+        return find(asking.inquiry["source"], subject.name).text == subject.text
+    return False
 
 
 def _subjects(targets: Sequence[Target], most: int, *, offline: bool) -> list[tuple[Target, Subject]]:

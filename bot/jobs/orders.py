@@ -16,7 +16,7 @@ from bot.github.authority import may_command
 from bot.github.faults import RefusedError
 from bot.github.hub import Hub
 from bot.github.wishes import Wish
-from bot.jobs import queues
+from bot.jobs import dialogue, plans, queues
 from bot.jobs.office import Office
 from bot.jobs.steps import step
 from bot.store.runs import Run
@@ -51,7 +51,7 @@ def _obey(office: Office, wish: Wish, received: float) -> Json:
         step("stop", office.store.runs.stop, wish.repository, wish.number, received, CLOSED)
         return {"closed": True}
     step("acknowledge", _acknowledge, office, wish)
-    if wish.command == "":
+    if wish.command in ("", plans.INTENT):
         return _ask_for_review(office, wish, received)
     try:
         found = step("respond", _respond, office, wish, received)
@@ -61,28 +61,34 @@ def _obey(office: Office, wish: Wish, received: float) -> Json:
         found = {"text": f"That could not be done. {plain(text)}"}
     step("remember", _remember, office, wish, found)
     taken = step("answer", _answer, office, wish, found["text"])
+    if found.get("review"):
+        _enqueue(replace(wish, kind="review", command=plans.ANSWERS, comment=None), received)
     return {"answered": True} if taken else {"answered": False, "state": "failed"}
 
 
 def _ask_for_review(office: Office, wish: Wish, received: float) -> Json:
-    """Put a review into its queue if whoever asks for it may; it answers when it ends without one."""
-    from dbos import DBOS
-
+    """Put a run into its queue if whoever asks for it may; it answers when it ends without a review."""
     try:
-        may = step("authority", _may_command, office, wish)
+        refusal = step("authority", _refusal, office, wish)
     except TestforgeError as error:
         step("answer", _answer, office, wish, f"That could not be done. {plain(error.message)}")
         return {"state": "failed"}
-    if not may:
-        step("answer", _answer, office, wish, answers.NO_AUTHORITY)
+    if refusal:
+        step("answer", _answer, office, wish, refusal)
         return {"refused": True}
-    asked = replace(wish, kind="review")
+    _enqueue(replace(wish, kind="review"), received)
+    return {"review": True}
+
+
+def _enqueue(wish: Wish, received: float) -> None:
+    """Put a run into its queue, once."""
+    from dbos import DBOS
+
     DBOS.enqueue_workflow_with_options(
-        {**queues.options(asked, queues.workflow_id(asked)), "workflow_id_reuse_policy": "return-existing"},
-        asked.as_json(),
+        {**queues.options(wish, queues.workflow_id(wish)), "workflow_id_reuse_policy": "return-existing"},
+        wish.as_json(),
         received,
     )
-    return {"review": True}
 
 
 def _leave(office: Office, wish: Wish, received: float) -> int:
@@ -104,9 +110,13 @@ def _acknowledge(office: Office, wish: Wish) -> None:
         structlog.get_logger("testforge.order").warning("not acknowledged", reason=error.message)
 
 
-def _may_command(office: Office, wish: Wish) -> bool:
+def _refusal(office: Office, wish: Wish) -> str:
+    """Return why somebody may not ask for a run; empty if they may."""
     with _hub(office, wish) as hub:
-        return may_command(hub, wish.actor)
+        if wish.command == plans.INTENT:
+            may = dialogue.may_answer(hub, pulls.read(hub, wish.number), wish.actor)
+            return "" if may else dialogue.NO_AUTHORITY
+        return "" if may_command(hub, wish.actor) else answers.NO_AUTHORITY
 
 
 def _respond(office: Office, wish: Wish, received: float) -> Json:
@@ -117,6 +127,8 @@ def _respond(office: Office, wish: Wish, received: float) -> Json:
         if wish.command == "stop":
             return {"text": _stop(office, hub, wish, received, running)}
         pull = pulls.read(hub, wish.number)
+        if wish.command in dialogue.COMMANDS:
+            return dialogue.respond(office, hub, pull, wish)
         said = answers.respond(hub, pull, wish, _last_review(office, wish), running=_told(running))
     return {
         "text": said.text,

@@ -18,6 +18,10 @@ from bot.repoconfig import RepoConfig
 
 REPEATED = ("failed", "inconclusive", "cancelled")
 """How a run of a head may have ended for another one of the same head to make sense."""
+INTENT = "intent"
+"""The command of a run that only finds out what to ask the author."""
+ANSWERS = "answers"
+"""The command, which nobody types, of a run that brings a review up to date with the author's answers."""
 _TRIGGERS = {"reopened": "opened"}
 
 
@@ -69,7 +73,8 @@ def plan(office: Office, hub: Hub, wish: Wish, received: float) -> Plan:
     if unwanted:
         return Plan(unwanted, pull=pull.as_json())
     before = runs.last_posted(wish.repository, wish.number, pull.head)
-    if before is not None and before.status not in REPEATED:
+    is_repeated = wish.command in (INTENT, ANSWERS)
+    if not is_repeated and before is not None and before.status not in REPEATED:
         return Plan(
             f"This head commit has been reviewed already{f': {before.url}' if before.url else ''}.",
             pull=pull.as_json(),
@@ -90,6 +95,8 @@ def _unfit(pull: Pull, wish: Wish) -> str:
 
 def _unwanted(pull: Pull, wish: Wish, config: RepoConfig) -> str:
     """Return why the repository's configuration does not want a review; empty if it does."""
+    if wish.command == ANSWERS:
+        return ""
     if wish.comment is not None:
         return "" if "command" in config.triggers else "Commands are switched off in .github/testforge.yml."
     if config.labels.skip in pull.labels:

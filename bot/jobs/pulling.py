@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 
 from bot import changes, pipeline, repoconfig, settings
 from bot.deliver import record, review
 from bot.domain import Progress, Request, RunReport
+from bot.errors import TestforgeError
 from bot.github import cloning, pulls
 from bot.github.app import App
 from bot.github.pulls import Pull
-from bot.jobs import credentials, recollection
+from bot.jobs import credentials, inquiring, plans, recollection
 from bot.jobs.assignment import Assignment, Result
 from bot.jobs.journaled import Journaled
 from bot.settings import Settings
 from bot.store import open_store
 
 OFFLINE = "testforge/offline"
+_ASKED_AFTER = ("proposed", "no-useful-tests")
+"""How a review may have ended for its functions to be asked about: their code can be run."""
 
 
 def review_pull_request(assignment: Assignment, tell: Callable[[Progress], None]) -> Result:
@@ -38,7 +42,7 @@ def review_pull_request(assignment: Assignment, tell: Callable[[Progress], None]
         cloning.clone(hub, pull, root)
         tell(Progress("clone", "done"))
     config = repoconfig.load(changes.configuration(root, pull.base))
-    past = recollection.recall(store.memory, wish.repository, wish.number)
+    past = recollection.recall(store, wish.repository, wish.number)
     journal = store.journal(assignment.run)
     limit = assignment.budget_usd
     request = Request(
@@ -52,9 +56,18 @@ def review_pull_request(assignment: Assignment, tell: Callable[[Progress], None]
         budget_usd=None if limit is None else max(0.0, limit - journal.cost()),
         dismissed=past.dismissed,
         earlier=past.earlier,
+        approved=past.approved,
         scope=_scope(pull),
     )
-    report = pipeline.review(request, tell, wrap=lambda model: Journaled(model, journal))
+    wrap = partial(Journaled, journal=journal)
+    if wish.command == plans.INTENT:
+        found = inquiring.look_into(request, config, tell, wrap, past.askings)
+        return Result(
+            report={"status": "asked"},
+            askings=[asdict(one) for one in found.askings],
+            cost_usd=found.usage.cost_usd,
+        )
+    report = pipeline.review(request, tell, wrap=wrap)
     built = review.build(
         report,
         root,
@@ -65,7 +78,16 @@ def review_pull_request(assignment: Assignment, tell: Callable[[Progress], None]
         run_url=_page(operator, assignment.run),
         deliver=config.deliver,
     )
-    return _result(report, built)
+    result = _result(report, built)
+    if wish.command == plans.ANSWERS or report.status not in _ASKED_AFTER or not config.intent.questions:
+        return result
+    left = None if request.budget_usd is None else max(0.0, request.budget_usd - report.usage.cost_usd)
+    try:
+        found = inquiring.look_into(replace(request, budget_usd=left), config, tell, wrap, past.askings)
+    except TestforgeError:  # the review is worth posting without questions
+        return result
+    cost = result.cost_usd + found.usage.cost_usd
+    return replace(result, askings=[asdict(one) for one in found.askings], cost_usd=cost)
 
 
 def _scope(pull: Pull) -> str:

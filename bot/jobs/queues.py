@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from dbos import EnqueueOptions
 
 APPLICATION = "testforge"
-VERSION = "testforge-1"
+VERSION = "testforge-2"
 """Pinned: DBOS would otherwise leave what an earlier version of this code began. Another one only where the steps of
 the workflows changed so much that what is under way cannot be continued."""
 

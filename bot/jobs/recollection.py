@@ -6,27 +6,45 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bot.deliver.proposals import Proposal
-from bot.domain import Earlier, RunReport, TargetReport
+from bot.domain import Approved, Earlier, RunReport, TargetReport
+from bot.jobs import dialogue
 from bot.select.nodes import Spot
 from bot.select.pruning import prune
 from bot.select.tables import outline
-from bot.store.memory import Memory, Remembered, RememberedSuite
+from bot.store import Store
+from bot.store.memory import Remembered, RememberedSuite
+from bot.store.questions import Asking
 
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What was before on a pull request: what dismissed tests do, and the suites proposed last."""
+    """What was before on a pull request.
+
+    Attributes:
+        dismissed: What dismissed tests do.
+        earlier: The suites proposed last.
+        approved: What its author said the code should do.
+        askings: What could be asked about its functions.
+    """
 
     dismissed: frozenset[str]
     earlier: tuple[Earlier, ...]
+    approved: tuple[Approved, ...] = ()
+    askings: tuple[Asking, ...] = ()
 
 
-def recall(memory: Memory, repository: str, number: int) -> Past:
+def recall(store: Store, repository: str, number: int) -> Past:
     """Return what a new run of a pull request has to know."""
     earlier = tuple(
-        Earlier(suite.target, suite.functions, suite.content) for suite in memory.suites(repository, number)
+        Earlier(suite.target, suite.functions, suite.content)
+        for suite in store.memory.suites(repository, number)
     )
-    return Past(memory.dismissed(repository, number), earlier)
+    return Past(
+        store.memory.dismissed(repository, number),
+        earlier,
+        dialogue.approved(store, repository, number),
+        tuple(store.questions.inquiries(repository, number)),
+    )
 
 
 def proposed_tests(report: RunReport, proposals: tuple[Proposal, ...]) -> Iterator[Remembered]:

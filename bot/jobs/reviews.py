@@ -1,4 +1,4 @@
-"""The workflow of one review: look, announce, work, post, conclude. Each step's end is written down.
+"""The workflow of one review: look, announce, work, post, ask, conclude. Each step's end is written down.
 
 Steps are told apart by their order and their names alone. A change of them takes another `queues.VERSION`, or
 `DBOS.patch`, for the sake of those that are under way.
@@ -16,17 +16,18 @@ import structlog
 from bot.deliver.review import Review
 from bot.errors import GitHubError, TestforgeError
 from bot.github import checks, publishing, pulls
-from bot.github.faults import UnreachableError
+from bot.github.faults import RefusedError, UnreachableError
 from bot.github.hub import Hub
 from bot.github.pulls import Pull
 from bot.github.wishes import Wish
-from bot.jobs import answering, process, queues
+from bot.jobs import answering, dialogue, process, queues
 from bot.jobs.assignment import Assignment, Result
 from bot.jobs.office import Office
-from bot.jobs.plans import forecast, plan
+from bot.jobs.plans import INTENT, forecast, plan
 from bot.jobs.progress import Reporter
 from bot.jobs.steps import step
 from bot.store.memory import Remembered, RememberedSuite
+from bot.store.questions import Asking
 
 Json = dict[str, Any]
 
@@ -64,10 +65,14 @@ def _in_steps(job: _Job) -> Json:
     planned = step("look", job.look)
     if planned["reason"]:
         return _end("skipped", planned["reason"], told=planned["is_told"])
-    check = step("announce", job.announce, planned)
+    is_review = job.wish.command != INTENT
+    check = step("announce", job.announce, planned) if is_review else 0
     end: Json = step("work", job.work, planned, check)
-    if end["state"] == "found":
+    if end["state"] == "found" and is_review:
         end = step("post", job.post, planned)
+    if end["state"] in ("found", "done"):
+        asked = step("ask", job.ask, planned)
+        end = end if is_review else _end("asked", asked)
     return end
 
 
@@ -182,6 +187,20 @@ class _Job:
             self.log.warning("posted, but not all of it", note=note)
         return _end("done", url=posted.review_url)
 
+    def ask(self, planned: Json) -> str:
+        """Ask the author the first question, if something is in doubt; return that as a sentence."""
+        self.office.check()
+        pull = Pull.from_json(planned["pull"])
+        try:
+            with self._hub() as hub:
+                question = dialogue.ask(self.office.store, hub, pull)
+        except RefusedError as error:
+            self.log.warning("the author could not be asked", reason=error.message)
+            return f"The question could not be posted. {error.message}"
+        if question is None:
+            return "Nothing that this pull request changes is in doubt, so there is nothing to ask."
+        return f"{question.name} is asked in a comment of its own."
+
     def conclude(self, end: Json) -> None:
         """End the check run, answer who asked, and write down how the run ended."""
         self.office.check()
@@ -227,3 +246,6 @@ class _Job:
         wish, memory = self.wish, self.office.store.memory
         memory.propose(wish.repository, wish.number, [Remembered(**test) for test in result.tests])
         memory.keep_suites(wish.repository, wish.number, [RememberedSuite(**one) for one in result.suites])
+        if result.askings is not None:
+            found = [Asking(**one) for one in result.askings]
+            dialogue.keep(self.office.store, wish.repository, wish.number, found)

@@ -13,8 +13,9 @@ import sqlalchemy as sa
 from bot.store.tables import model_calls, runs, stops
 
 ACTIVE = ("running",)
-FINISHED = ("done", "failed", "cancelled", "superseded", "skipped")
-"""`skipped`: there was nothing to do, and `reason` says why. `done`: its review was posted."""
+FINISHED = ("done", "failed", "cancelled", "superseded", "skipped", "asked")
+"""`skipped`: there was nothing to do, and `reason` says why. `done`: its review was posted. `asked`: it only looked for
+questions to the author."""
 
 _BRIEF = [column for column in runs.c if column.name not in ("report", "review")]
 
@@ -24,7 +25,7 @@ class Run:
     """One run of a pull request at one head commit.
 
     Attributes:
-        state: `running`, or how it ended: `done`, `failed`, `cancelled`, `superseded`, `skipped`.
+        state: `running`, or how it ended: `done`, `failed`, `cancelled`, `superseded`, `skipped`, `asked`.
         stage: Where it is, for a person.
         status: The report's, once there is one.
         reason: Why it ended so, one or two sentences.
