@@ -14,7 +14,7 @@ from .examples import Harvest, matched
 from .mining import Mine, Program
 from .names import Names
 from .programs import Arg, Case, Op, Step
-from .surface import params_of
+from .signatures import params_of
 
 _MOST_ENTRIES = 24
 _MOST_TEXTS = 80

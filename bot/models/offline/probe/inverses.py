@@ -31,7 +31,7 @@ class Inverses:
         for there, back in _pairs(surface.functions):
             self._try(there, back, [""])
         for owner in surface.owners:
-            makers = self.search.expressions.get(owner.name, [])[:3]
+            makers = self.search.making.expressions.get(owner.name, [])[:3]
             for there, back in _pairs([op for op in owner.ops if op.receiver]):
                 self._try(there, back, makers, owner.variable)
 
@@ -39,9 +39,9 @@ class Inverses:
         whole = Op(there.subject, _joined(there, back, ""), there.params, there.node, there.receiver)
         cut = Op(there.subject, _joined(there, back, "[:-1]"), there.params, there.node, there.receiver)
         for maker in makers:
-            for step in self.search.calls(whole, _CALLS, receiver):
+            for step in self.search.making.calls(whole, _CALLS, receiver):
                 self.search.attempt(Case(whole.subject, self.search.given(maker, receiver), step), keep=True)
-            for step in self.search.calls(cut, _CUT_CALLS, receiver):
+            for step in self.search.making.calls(cut, _CUT_CALLS, receiver):
                 case = Case(cut.subject, self.search.given(maker, receiver), step)
                 if self._is_refused(case):
                     self.search.attempt(case, keep=True)

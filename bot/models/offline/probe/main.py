@@ -124,7 +124,7 @@ class Exploration:
         self.ambience.home = f"{Path(self.woven.path).parent}{os.sep}"
         self.surface = surface.Surface(module, self.woven.source, self.woven.tree)
         for owner in self.surface.owners:
-            self.runner.views[owner.cls.__name__] = owner.views
+            self.runner.observer.views[owner.cls.__name__] = owner.views
         self.focus = focus.Focus(self.woven.tree, self.job.get("focus"))
         self.search = search.Search(self.surface, self.runner, self.record, self.focus, self.job["seed"])
 

@@ -30,7 +30,7 @@ _RESTARTS = 4
 def prove(cases: Sequence[Case], job_path: str, job: dict[str, Any], runner: Runner) -> list[Case]:
     """Return the cases that gave the same again; checks that did not are taken off."""
     kept = list(cases)
-    job = {**job, "views": runner.views, "imported": runner.names.imported}
+    job = {**job, "views": runner.observer.views, "imported": runner.names.imported}
     for hash_seed in _HASH_SEEDS:
         again = _answers(kept, job_path, job, hash_seed)
         rows = [(case, again.get(index)) for index, case in enumerate(kept)]
@@ -112,7 +112,7 @@ def answer(job: dict[str, Any], out: TextIO) -> None:
     module = importlib.import_module(job["module"])
     runner = Runner(module, ast.parse(job["source"]), module.__file__ or "", watching.Record(), watch, around)
     sys.stdout = sys.stderr = runner.sink
-    runner.views = job["views"]
+    runner.observer.views = job["views"]
     runner.names.imported = job["imported"]
     for index in job["order"]:
         told = job["cases"][index]

@@ -146,9 +146,9 @@ class Pursuit:
                 break
             near = by_line[wanted[turn % len(wanted)]]
             place = int(search.random.random() ** 1.5 * len(near))
-            case = search.variant(near[place])
+            case = search.variants.of(near[place])
             if case is not None and search.random.random() < 0.4:
-                case = search.variant(case) or case
+                case = search.variants.of(case) or case
             if case is None:
                 continue
             case = search.settled(case)

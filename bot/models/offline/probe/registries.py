@@ -8,7 +8,7 @@ from typing import Any
 
 from .names import Names
 from .programs import Arg, Case, Op, Step
-from .surface import params_of
+from .signatures import params_of
 
 _CHANGERS = frozenset(
     ["append", "extend", "insert", "add", "update", "setdefault", "remove", "discard", "pop", "clear"]

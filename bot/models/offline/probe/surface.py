@@ -12,115 +12,16 @@ from collections.abc import Collection
 from types import ModuleType
 from typing import Any
 
+from . import operators
 from .programs import Op, Param
+from .signatures import params_of
 
-_OPERATOR_FORMS: dict[str, tuple[str, bool]] = {
-    "__len__": ("len({self})", False),
-    "__getitem__": ("{self}[{0}]", False),
-    "__setitem__": ("{self}[{0}] = {1}", True),
-    "__delitem__": ("del {self}[{0}]", True),
-    "__contains__": ("{0} in {self}", False),
-    "__iter__": ("list({self})", False),
-    "__reversed__": ("list(reversed({self}))", False),
-    "__str__": ("str({self})", False),
-    "__repr__": ("repr({self})", False),
-    "__hash__": ("hash({self}) == hash({0})", False),
-    "__eq__": ("{self} == {0}", False),
-    "__ne__": ("{self} != {0}", False),
-    "__lt__": ("{self} < {0}", False),
-    "__le__": ("{self} <= {0}", False),
-    "__gt__": ("{self} > {0}", False),
-    "__ge__": ("{self} >= {0}", False),
-    "__add__": ("{self} + {0}", False),
-    "__radd__": ("{0} + {self}", False),
-    "__sub__": ("{self} - {0}", False),
-    "__rsub__": ("{0} - {self}", False),
-    "__mul__": ("{self} * {0}", False),
-    "__rmul__": ("{0} * {self}", False),
-    "__truediv__": ("{self} / {0}", False),
-    "__floordiv__": ("{self} // {0}", False),
-    "__mod__": ("{self} % {0}", False),
-    "__pow__": ("{self} ** {0}", False),
-    "__and__": ("{self} & {0}", False),
-    "__rand__": ("{0} & {self}", False),
-    "__or__": ("{self} | {0}", False),
-    "__ror__": ("{0} | {self}", False),
-    "__xor__": ("{self} ^ {0}", False),
-    "__iadd__": ("{self} += {0}", True),
-    "__isub__": ("{self} -= {0}", True),
-    "__ior__": ("{self} |= {0}", True),
-    "__iand__": ("{self} &= {0}", True),
-    "__ixor__": ("{self} ^= {0}", True),
-    "__neg__": ("-{self}", False),
-    "__pos__": ("+{self}", False),
-    "__invert__": ("~{self}", False),
-    "__abs__": ("abs({self})", False),
-    "__bool__": ("bool({self})", False),
-    "__int__": ("int({self})", False),
-    "__float__": ("float({self})", False),
-    "__index__": ("range(10)[{self}]", False),
-    "__round__": ("round({self})", False),
-    "__bytes__": ("bytes({self})", False),
-    "__format__": ("format({self}, {0})", False),
-    "__next__": ("next({self})", False),
-    "__copy__": ("copy.copy({self})", False),
-    "__deepcopy__": ("copy.deepcopy({self})", False),
-    "__reduce__": ("pickle.loads(pickle.dumps({self}))", False),
-    "__getstate__": ("pickle.loads(pickle.dumps({self}))", False),
-    "__setstate__": ("pickle.loads(pickle.dumps({self}))", False),
-    "__call__": ("{self}({*})", False),
-    "__missing__": ("{self}[{0}]", False),
-    "__getattr__": ("getattr({self}, {0})", False),
-}
-_STARS = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}
-_NEVER = frozenset(
-    [
-        "__init__",
-        "__new__",
-        "__init_subclass__",
-        "__class_getitem__",
-        "__subclasshook__",
-        "__del__",
-        "__dir__",
-        "__sizeof__",
-        "__getattribute__",
-        "__delattr__",
-        "__setattr__",
-        "__reduce_ex__",
-        "__class__",
-        "__doc__",
-        "__dict__",
-        "__weakref__",
-        "__module__",
-        "__slots__",
-        "__post_init__",
-        "__set_name__",
-        "__get__",
-        "__set__",
-        "__delete__",
-        "__enter__",
-        "__exit__",
-        "__aenter__",
-        "__aexit__",
-        "__await__",
-        "__anext__",
-        "__aiter__",
-        "__abstractmethods__",
-        "__annotations__",
-        "__match_args__",
-        "__orig_bases__",
-        "__parameters__",
-        "__dataclass_fields__",
-        "__dataclass_params__",
-        "__instancecheck__",
-        "__subclasscheck__",
-        "__prepare__",
-    ]
-)
 _DANGEROUS = re.compile(
     r"remove|delete_file|rmtree|unlink|kill|shutdown|exit|abort|terminate|system|spawn|fork|exec|download|upload|"
     r"send_mail|urlopen|request|connect|listen|serve|input|prompt|sleep|main$|run_forever"
 )
+
+_BUILTIN = (dict, list, tuple, str, int, float, set, BaseException, Exception)
 
 
 class Owner:
@@ -252,7 +153,7 @@ class Surface:
         seen: set[str] = set()
         for attribute in dir(cls):
             if (
-                attribute in _NEVER
+                attribute in operators.NEVER
                 or attribute in seen
                 or attribute.startswith("_" + name.lstrip("_") + "__")
             ):
@@ -273,31 +174,21 @@ class Surface:
         return self._function(name, name + "({*})", cls, node, bound=True)
 
     def _member(self, owner: Owner, attribute: str) -> None:
+        """Take up one attribute of a class: a property, or a method of its own or of a standard mixin."""
         cls = owner.cls
         raw = inspect.getattr_static(cls, attribute, None)
         home = next((base for base in cls.__mro__ if attribute in vars(base)), object)
-        if home is object or home in (dict, list, tuple, str, int, float, set, BaseException, Exception):
+        if home is object or home in _BUILTIN:
             return
         ours = home.__module__ == cls.__module__
         if not ours and (attribute.startswith("_") or not _mixin(home)):
             return
         node = self.nodes.get(f"{home.__name__}.{attribute}")
-        subject = f"{owner.name}.{attribute}"
-        dunder = attribute.startswith("__") and attribute.endswith("__")
         if isinstance(raw, (property,)) or type(raw).__name__ in ("cached_property", "member_descriptor"):
             if not attribute.startswith("__"):
-                shown = Op(subject, "{self}." + attribute, [], node, owner.name)
-                shown.public = not attribute.startswith("_")
-                owner.ops.append(shown)
-                if isinstance(raw, property) and raw.fset is not None and shown.public:
-                    param = Param("value", None, False)
-                    owner.ops.append(
-                        Op(subject, "{self}." + attribute + " = {0}", [param], node, owner.name, True)
-                    )
+                self._property(owner, attribute, raw, node)
             return
-        if not callable(raw) and not isinstance(raw, (classmethod, staticmethod)):
-            return
-        if inspect.isclass(raw):
+        if inspect.isclass(raw) or not (callable(raw) or isinstance(raw, (classmethod, staticmethod))):
             return
         try:
             value = getattr(cls, attribute)
@@ -306,19 +197,38 @@ class Surface:
         if inspect.isasyncgenfunction(value):
             return
         if isinstance(raw, (classmethod, staticmethod)):
-            form = _awaited(f"{owner.name}.{attribute}({{*}})", value)
-            static = self._function(subject, form, value, node, bound=False)
-            if static is not None:
-                static.public = not attribute.startswith("_")
-                owner.ops.append(static)
-                if isinstance(raw, classmethod) and static.public:
-                    owner.makers.append(static)
+            self._static(owner, attribute, value, node, makes=isinstance(raw, classmethod))
+        else:
+            self._method(owner, attribute, raw, value, node)
+
+    @staticmethod
+    def _property(owner: Owner, attribute: str, raw: Any, node: Any) -> None:
+        subject = f"{owner.name}.{attribute}"
+        shown = Op(subject, "{self}." + attribute, [], node, owner.name)
+        shown.public = not attribute.startswith("_")
+        owner.ops.append(shown)
+        if isinstance(raw, property) and raw.fset is not None and shown.public:
+            param = Param("value", None, False)
+            owner.ops.append(Op(subject, "{self}." + attribute + " = {0}", [param], node, owner.name, True))
+
+    def _static(self, owner: Owner, attribute: str, value: Any, node: Any, *, makes: bool) -> None:
+        """Take up a method that needs no object; a class method may make one."""
+        form = _awaited(f"{owner.name}.{attribute}({{*}})", value)
+        op = self._function(f"{owner.name}.{attribute}", form, value, node, bound=False)
+        if op is None:
             return
+        op.public = not attribute.startswith("_")
+        owner.ops.append(op)
+        if makes and op.public:
+            owner.makers.append(op)
+
+    def _method(self, owner: Owner, attribute: str, raw: Any, value: Any, node: Any) -> None:
+        dunder = attribute.startswith("__") and attribute.endswith("__")
         if dunder:
-            form, statement = _OPERATOR_FORMS.get(attribute, ("{self}." + attribute + "({*})", False))
+            form, statement = operators.FORMS.get(attribute, ("{self}." + attribute + "({*})", False))
         else:
             form, statement = _awaited("{self}." + attribute + "({*})", value), False
-        op = self._function(subject, form, raw, node, bound=True, receiver=owner.name)
+        op = self._function(f"{owner.name}.{attribute}", form, raw, node, bound=True, receiver=owner.name)
         if op is None:
             return
         if "{*}" not in form:
@@ -330,8 +240,6 @@ class Surface:
                 param.keyword, param.default = False, None
         op.statement = statement
         op.public = dunder or not attribute.startswith("_")
-        if attribute == "__repr__":
-            op.public = True
         owner.ops.append(op)
 
     def _views(self, owner: Owner) -> list[str]:
@@ -362,63 +270,6 @@ def _awaited(form: str, value: Any) -> str:
 
 def _mixin(home: type) -> bool:
     return home.__module__ in ("collections.abc", "_collections_abc", "collections", "typing")
-
-
-def params_of(value: Any, node: Any, bound: bool) -> list[Param] | None:
-    """Return the parameters of a callable, the receiver left out; None if they are not known."""
-    try:
-        signature = inspect.signature(value)
-    except (TypeError, ValueError):
-        return None
-    annotations = {}
-    if node is not None and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        for arg in [
-            *node.args.posonlyargs,
-            *node.args.args,
-            *node.args.kwonlyargs,
-            node.args.vararg,
-            node.args.kwarg,
-        ]:
-            if arg is not None:
-                annotations[arg.arg] = arg.annotation
-    params = []
-    listed = list(signature.parameters.values())
-    if bound and not inspect.isclass(value) and listed:
-        listed = listed[1:]
-    for parameter in listed:
-        star = _STARS.get(str(parameter.kind.name), "")
-        default = None
-        if parameter.default is not parameter.empty:
-            default = _default_text(parameter.default)
-        annotation = annotations.get(parameter.name)
-        if annotation is None and parameter.annotation is not parameter.empty:
-            annotation = _annotation(parameter.annotation)
-        keyword_only = parameter.kind is parameter.KEYWORD_ONLY
-        by_name = keyword_only or (default is not None and parameter.kind is not parameter.POSITIONAL_ONLY)
-        params.append(Param(parameter.name, default, by_name, star, annotation))
-    return params
-
-
-def _annotation(value: Any) -> ast.expr | None:
-    told = (
-        value
-        if isinstance(value, str)
-        else getattr(value, "__name__", None)
-        if inspect.isclass(value)
-        else str(value)
-    )
-    try:
-        return ast.parse(str(told).replace("typing.", ""), mode="eval").body
-    except SyntaxError:
-        return None
-
-
-def _default_text(value: Any) -> str:
-    if isinstance(value, (int, float, str, bytes, bool, type(None))):
-        return repr(value)
-    if isinstance(value, (tuple, list, dict)) and len(repr(value)) < 60:
-        return repr(value)
-    return "..."
 
 
 def variable_for(name: str, taken: Any) -> str:

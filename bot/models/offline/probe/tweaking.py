@@ -7,7 +7,7 @@ import random
 import re
 from typing import Any
 
-from . import inputs
+from . import inputs, values
 
 _LONGEST = 80
 _LONGEST_GROWTH = 40
@@ -35,7 +35,7 @@ class Tweaker:
         pool: dict[str, None] = {}
         for texts in [*filled.constants.values(), filled.module_constants, filled.patterns]:
             for text in texts:
-                if inputs.kind_of(text) == "str":
+                if values.kind_of(text) == "str":
                     pool[text] = None
         self.strings = list(pool)[:200]
         words = [ast.literal_eval(text) for text in self.strings]

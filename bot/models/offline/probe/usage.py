@@ -103,6 +103,21 @@ _NUMERIC = frozenset(
 )
 _TEXTUAL = frozenset(["ord", "sub", "match", "search", "fullmatch", "findall", "finditer", "normalize"])
 
+_METHODS = (
+    (_STRING_METHODS, "str"),
+    (_DICT_METHODS, "dict"),
+    (_LIST_METHODS, "list"),
+    (_SET_METHODS, "set"),
+)
+_FUNCTIONS = (
+    (frozenset(["len"]), "sized"),
+    (_ITERATING, "iterable"),
+    (_NUMERIC, "int"),
+    (_TEXTUAL, "str"),
+)
+_TYPES = frozenset(["str", "int", "float", "dict", "list", "tuple", "bytes", "bool"])
+_ARITHMETIC = (ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.RShift, ast.LShift)
+
 
 class Uses:
     """What is done with one parameter: kinds of value (`str`, `int`, `iterable`, `dict` ...) and how it is called."""
@@ -181,60 +196,43 @@ def _roles(node: Any) -> Iterator[tuple[Any, str]]:
         yield node.value, "str" if isinstance(node.slice, ast.Slice) else "indexed"
         yield node.slice, "int"
     elif isinstance(node, ast.Attribute):
-        for methods, kind in (
-            (_STRING_METHODS, "str"),
-            (_DICT_METHODS, "dict"),
-            (_LIST_METHODS, "list"),
-            (_SET_METHODS, "set"),
-        ):
+        for methods, kind in _METHODS:
             if node.attr in methods:
                 yield node.value, kind
     elif isinstance(node, ast.Call):
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        if name == "callable" and node.args:
-            yield node.args[0], "callable"
-        kind = (
-            "iterable"
-            if name in _ITERATING
-            else "int"
-            if name in _NUMERIC
-            else "str"
-            if name in _TEXTUAL
-            else ""
-        )
-        kind = "sized" if name == "len" else kind
-        if kind:
-            for arg in node.args:
-                yield arg, kind
-        if name == "isinstance" and len(node.args) == 2:
-            for leaf in ast.walk(node.args[1]):
-                if isinstance(leaf, ast.Name) and leaf.id in (
-                    "str",
-                    "int",
-                    "float",
-                    "dict",
-                    "list",
-                    "tuple",
-                    "bytes",
-                    "bool",
-                ):
-                    yield node.args[0], leaf.id
+        yield from _roles_in_call(node)
     elif isinstance(node, ast.BinOp):
-        if isinstance(node.op, (ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.RShift, ast.LShift)):
+        if isinstance(node.op, _ARITHMETIC):
             yield node.left, "int"
             yield node.right, "int"
         elif isinstance(node.op, ast.Mod):
             yield node.left, "int"
     elif isinstance(node, ast.Compare):
-        sides = [node.left, *node.comparators]
-        if any(isinstance(op, (ast.Lt, ast.Gt, ast.LtE, ast.GtE)) for op in node.ops):
-            for side in sides:
-                yield side, "int"
+        yield from _roles_in_comparison(node)
+
+
+def _roles_in_call(node: ast.Call) -> Iterator[tuple[Any, str]]:
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    if name == "callable" and node.args:
+        yield node.args[0], "callable"
+    kind = next((kind for names, kind in _FUNCTIONS if name in names), "")
+    if kind:
+        for arg in node.args:
+            yield arg, kind
+    if name == "isinstance" and len(node.args) == 2:
+        for leaf in ast.walk(node.args[1]):
+            if isinstance(leaf, ast.Name) and leaf.id in _TYPES:
+                yield node.args[0], leaf.id
+
+
+def _roles_in_comparison(node: ast.Compare) -> Iterator[tuple[Any, str]]:
+    sides = [node.left, *node.comparators]
+    if any(isinstance(op, (ast.Lt, ast.Gt, ast.LtE, ast.GtE)) for op in node.ops):
         for side in sides:
-            if isinstance(side, ast.Constant) and type(side.value) in (int, float, str):
-                for other in sides:
-                    yield other, "str" if isinstance(side.value, str) else "int"
-        if any(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops):
-            yield node.comparators[-1], "container"
-    elif isinstance(node, ast.JoinedStr):
-        return
+            yield side, "int"
+    for side in sides:
+        if isinstance(side, ast.Constant) and type(side.value) in (int, float, str):
+            for other in sides:
+                yield other, "str" if isinstance(side.value, str) else "int"
+    if any(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops):
+        yield node.comparators[-1], "container"
