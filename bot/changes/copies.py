@@ -16,6 +16,8 @@ from bot.errors import InconclusiveError, RepositoryError
 _LARGEST = 50 * 1024**2  # bytes; data of that size is no part of unit tests
 _MOST_FILES = 200_000
 _MOST_BYTES = 4 * 1024**3
+_DEEPEST = 100
+"""Directories within each other; what lies deeper is left out: it is no project's, and Python stumbles over it."""
 _LEFT_OUT = frozenset(
     {
         ".git",
@@ -116,7 +118,9 @@ def _stays_inside(path: str, target: str) -> bool:
 def _is_safe(path: str) -> bool:
     """Return whether a path of a tree can be written: git would not make others, but a hostile hand can."""
     parts = path.split("/")
-    return all(part not in ("", ".", "..") and part.lower() != ".git" for part in parts)
+    return len(parts) <= _DEEPEST and all(
+        part not in ("", ".", "..") and part.lower() != ".git" for part in parts
+    )
 
 
 # ---------------------------------------------------------------- the working tree
@@ -166,7 +170,8 @@ def _walk(root: Path) -> Iterator[tuple[PurePosixPath, int]]:
     for directory, names, files in os.walk(root):
         here = Path(directory)
         linked = [name for name in names if (here / name).is_symlink()]
-        names[:] = sorted(name for name in names if name not in linked and not _is_left_out(here / name))
+        entered = () if len(here.relative_to(root).parts) + 1 >= _DEEPEST else names
+        names[:] = sorted(name for name in entered if name not in linked and not _is_left_out(here / name))
         for name in sorted([*files, *linked]):
             file = here / name
             try:

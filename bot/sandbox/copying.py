@@ -11,12 +11,10 @@ import tempfile
 from pathlib import Path
 
 from bot.errors import SandboxError
+from bot.sandbox import clearing
 
 NOT_COPIED = frozenset({"__pycache__"})
 """Compiled files are left behind: one that is as old and as long as a mutated source would be taken for it."""
-
-
-MOST_PASSES = 64
 
 
 def copy_tree(source: Path, target: Path) -> None:
@@ -90,16 +88,5 @@ def _reason(problem: OSError) -> str:
 
 def delete_tree(path: Path) -> None:
     """Delete a directory and all below it, also what has been made unreadable or read-only."""
-
-    def open_up(_: object, name: str, __: object) -> None:
-        """Make what could not be deleted, and the directory that holds it, accessible: nothing above `path`."""
-        for part in (Path(name).parent, Path(name)):
-            if part.is_symlink() or not part.is_relative_to(path):
-                continue
-            with contextlib.suppress(OSError):
-                part.chmod(0o700)
-
-    for _ in range(MOST_PASSES):  # each pass opens what the one before stumbled over
-        if not os.path.lexists(path):
-            return
-        shutil.rmtree(path, onerror=open_up)
+    with contextlib.suppress(OSError):  # what cannot be deleted stays
+        clearing.delete(str(path))

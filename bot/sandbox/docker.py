@@ -160,7 +160,7 @@ class DockerSandbox:
             except BaseException:
                 self._finalizer()
                 raise
-        self._channel.say(loading.texts("holdings", "watching", "warden"))
+        self._channel.say(loading.texts("clearing", "holdings", "watching", "warden"))
 
     def fill(self, packed: packing.Packed) -> None:
         """Write a tree's files into the sandbox, then those that the build of its environment made."""

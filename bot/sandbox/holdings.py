@@ -10,6 +10,8 @@ import stat
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+from bot.sandbox import clearing
+
 Request = dict[str, Any]
 Reply = tuple[dict[str, Any], bytes]
 
@@ -116,24 +118,18 @@ class Holdings:
         for given in [one for one in self.given if (self.tree + "/" + one + "/").startswith(name + "/")]:
             del self.given[given]
         if name in (self.tree, self.scratch):
-            delete(name)
+            clearing.delete(name)
             self.restore()
         else:
-            delete(os.path.join(self.located(os.path.dirname(name)), os.path.basename(name)))
+            clearing.delete(os.path.join(self.located(os.path.dirname(name)), os.path.basename(name)))
         return {}, b""
 
     def do_files(self, request: Request, payload: bytes) -> Reply:
         """Return the paths of the regular files of the tree."""
         self.restore()
-        found: list[str] = []
-        for directory, names, files in os.walk(self.tree):
-            names[:] = [name for name in names if name not in request["without"]]
-            for name in files:
-                path = directory + "/" + name
-                if stat.S_ISREG(os.lstat(path).st_mode):
-                    found.append(path[len(self.tree) + 1 :])
-            if len(found) > MOST_FILES:
-                raise Refused(f"it holds more than {MOST_FILES} files")
+        found = clearing.files(self.tree, frozenset(request["without"]))
+        if len(found) > MOST_FILES:
+            raise Refused(f"it holds more than {MOST_FILES} files")
         return {}, json.dumps(sorted(found)).encode("ascii")
 
     def located(self, path: str) -> str:
@@ -154,21 +150,6 @@ class Holdings:
                 if os.path.lexists(path):
                     os.unlink(path)
                 os.mkdir(path, 0o700)
-
-
-def delete(path: str) -> None:
-    """Delete a file, a link or a directory with all below it, whatever its permissions; nothing happens if there is none."""
-    try:
-        about = os.lstat(path)
-    except FileNotFoundError:
-        return
-    if not stat.S_ISDIR(about.st_mode):
-        os.unlink(path)
-        return
-    os.chmod(path, 0o700)
-    for name in os.listdir(path):
-        delete(path + "/" + name)
-    os.rmdir(path)
 
 
 def pieces(size: int) -> Iterator[int]:

@@ -12,12 +12,12 @@ from __future__ import annotations
 import contextlib
 import os
 import posixpath
-import shutil
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from bot.errors import SandboxError
+from bot.sandbox import clearing
 
 MOST_LINKS = 40
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -165,14 +165,5 @@ def write_file(place: Place, path: str, content: bytes) -> None:
 
 def remove_entry(place: Place) -> None:
     """Delete a file, a link or a whole directory; nothing happens if there is none."""
-    try:
-        about = os.stat(place.name or ".", dir_fd=place.directory, follow_symlinks=False)
-    except FileNotFoundError:
-        return
-    if place.name and not stat.S_ISDIR(about.st_mode):
-        os.unlink(place.name, dir_fd=place.directory)
-    elif place.name:
-        shutil.rmtree(place.name, dir_fd=place.directory)
-    else:
-        for name in os.listdir(place.directory):
-            remove_entry(Place(place.directory, name))
+    for name in [place.name] if place.name else os.listdir(place.directory):
+        clearing.delete(name, place.directory)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Self
 
 from bot.errors import SandboxError
-from bot.sandbox import Completed, Interpreter, Limits, bubblewrap, leftovers
+from bot.sandbox import Completed, Interpreter, Limits, bubblewrap, clearing, leftovers
 from bot.sandbox.commands import execute
 from bot.sandbox.copying import copy_missing, copy_tree, delete_tree
 from bot.sandbox.inside import Roots, read_file, remove_entry, write_file
@@ -186,14 +186,7 @@ class ProcessSandbox:
     def files(self) -> tuple[str, ...]:
         """Return the paths of the tree's files, sorted, without links, caches and version control."""
         self._restore()
-        found: list[str] = []
-        for directory, names, files in os.walk(self.host_tree):
-            names[:] = [name for name in names if name not in NOT_LISTED]
-            for name in files:
-                path = Path(directory, name)
-                if path.is_file() and not path.is_symlink():
-                    found.append(path.relative_to(self.host_tree).as_posix())
-        return tuple(sorted(found))
+        return tuple(sorted(clearing.files(str(self.host_tree), NOT_LISTED)))
 
     def close(self) -> None:
         """Delete the copy; closing twice is harmless."""

@@ -6,6 +6,8 @@ import os
 import shutil
 from pathlib import Path
 
+from bot.sandbox import clearing
+
 
 class Restorer:
     """Knows what a sandbox's tree was given, and where to get it again.
@@ -23,14 +25,10 @@ class Restorer:
 
     def copied_from(self, *sources: Path) -> None:
         """Note that the tree was just copied from these directories; of a file in several, the first one counts."""
-        for directory, _, files in os.walk(self._tree):
-            for name in files:
-                path = Path(directory, name)
-                if not path.is_symlink():
-                    inside = path.relative_to(self._tree)
-                    found = next((source for source in sources if (source / inside).is_file()), None)
-                    if found is not None:
-                        self._origins[inside.as_posix()] = found / inside
+        for name in clearing.files(str(self._tree)):
+            found = next((source for source in sources if (source / name).is_file()), None)
+            if found is not None:
+                self._origins[name] = found / name
 
     def written(self, path: str, content: bytes) -> None:
         """Note that a file of the tree was written from outside."""

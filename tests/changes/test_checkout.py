@@ -219,3 +219,14 @@ def test_a_file_that_cannot_be_read_is_left_out(repo, copy, monkeypatch):
     monkeypatch.setattr("bot.changes.copies.shutil.copyfile", refuse)
     changes.checkout(of(repo), copy)
     assert files(copy) == {"a.py"}
+
+
+def test_what_lies_absurdly_deep_is_left_out(repo, copy):
+    repo.commit({"a.py": "x = 1\n", "/".join(["d"] * 40) + "/f.py": "y = 1\n"})
+    head = repo.commit({"/".join(["e"] * 400) + "/f.py": "y = 1\n"})
+
+    changes.checkout(of(repo, head=head), copy / "commit")
+    changes.checkout(of(repo), copy / "tree")
+
+    assert files(copy / "commit") == {"a.py", "/".join(["d"] * 40) + "/f.py"}
+    assert files(copy / "tree") == files(copy / "commit")

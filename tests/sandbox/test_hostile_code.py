@@ -217,6 +217,14 @@ def test_a_directory_made_unreadable_is_deleted_at_the_end(box: ProcessSandbox) 
     assert not box.host_tree.parent.exists()
 
 
+def test_directories_within_each_other_without_end_are_neither_met_nor_left(box: ProcessSandbox) -> None:
+    box.run(program("import os\nfor _ in range(3000):\n    os.mkdir('d')\n    os.chdir('d')"), timeout_s=60)
+
+    assert box.files() == ()
+    box.remove("d")
+    assert list(box.host_tree.iterdir()) == []
+
+
 def test_exiting_at_once_many_times_leaves_no_descriptors(box: ProcessSandbox) -> None:
     box.run(["true"], timeout_s=20)
     before = len(list(Path("/proc/self/fd").iterdir()))

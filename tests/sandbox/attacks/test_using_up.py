@@ -125,9 +125,13 @@ def test_endless_output_is_cut_and_ended(container_of: Opener) -> None:
     assert len(done.stderr) < 101_000
 
 
-def test_ten_thousand_files_are_listed_and_deleted(container: DockerSandbox) -> None:
+def test_ten_thousand_files_and_directories_without_end_are_listed_and_deleted(
+    container: DockerSandbox,
+) -> None:
     program = (
-        "import os\nfor n in range(10000):\n    open(f'f{n}', 'w').close()\nos.makedirs('/'.join('d' * 200))"
+        "import os\nfor n in range(10000):\n    open(f'f{n}', 'w').close()\n"
+        "os.makedirs('closed/in')\nopen('closed/in/f', 'w').close()\nos.chmod('closed/in', 0)\nos.chmod('closed', 0o500)\n"
+        "for _ in range(3000):\n    os.mkdir('d')\n    os.chdir('d')\n"
     )
     container.run(["python", "-I", "-S", "-c", program], timeout_s=120)
 
