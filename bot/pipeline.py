@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from bot.measure.deltas import coverage_deltas, mutation_delta
 from bot.models.budget import BudgetError
 from bot.models.builtin import NAME as BUILT_IN
 from bot.sandbox.choice import choose
+from bot.scaling.sharing import share_iterations
 from bot.select.joining import Joined
 from bot.select.placement import Placement, place
 from bot.select.selection import Selection
@@ -65,7 +66,8 @@ def review(request: Request, tell: Listener, *, wrap: Wrapper = lambda model: mo
             with workshop(request, config, change, tell, wrap) as shop:
                 opening = shop.opening
                 groups = _groups(change.targets, shop)
-                works = [partial(_cover_group, group, shop, done) for group in groups]
+                turns = share_iterations(change.targets, request.max_iterations)
+                works = [partial(_cover_group, group, shop, turns, done) for group in groups]
                 crew.share(works, _hands(request))
     except InconclusiveError as error:
         status, reason, broken = error.status, _with_detail(error), isinstance(error, SandboxError)
@@ -172,12 +174,15 @@ def _groups(targets: Sequence[Target], shop: Workshop) -> list[list[Target]]:
     return list(groups.values())
 
 
-def _cover_group(group: Sequence[Target], shop: Workshop, done: dict[str, TargetReport]) -> None:
+def _cover_group(
+    group: Sequence[Target], shop: Workshop, turns: Mapping[str, int], done: dict[str, TargetReport]
+) -> None:
     """Cover the targets of a group one after another, each with the suites of those before it in the tree."""
     if len(group) > 1:
         shop = replace(shop, site=shop.site.apart(group[0].path.replace("/", "-")))
     for target in group:
-        done[target.path] = cover(target, shop)
+        own = replace(shop, request=replace(shop.request, max_iterations=turns[target.path]))
+        done[target.path] = cover(target, own)
         if len(group) > 1:
             shop.site.add(done[target.path].suite)
 

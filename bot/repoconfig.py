@@ -122,7 +122,8 @@ class RepoConfig(_Section):
         default=None, description="The model's name for LiteLLM; None: the operator's choice."
     )
     max_iterations: Annotated[int, Field(ge=0, le=200)] = Field(
-        default=25, description="Turns of the agent per target."
+        default=25,
+        description="Turns of the agent per target, on average: hard ones get more, easy ones fewer, but none less than half.",
     )
     budget_usd: Annotated[float, Field(ge=0, le=10_000)] | None = Field(
         default=None, description="What one run may cost, in USD; None: no limit but the operator's."
