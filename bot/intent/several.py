@@ -47,18 +47,18 @@ class Topic:
         if len(self.answers) >= self.most:
             return None
         state, pool = self.state, self.inquiry.pool
-        for number in ranked(pool, state.alive, state.asked):
-            if self._is_doubtful(number, state):
+        meant = [one for one in state.alive if self.inquiry.candidates[one].origin != "mutant"]
+        for number in ranked(pool, meant, state.asked):
+            if self._is_doubtful(number, meant):
                 return pool.table.assertions[number]
         return None
 
-    def _is_doubtful(self, number: int, state: State) -> bool:
+    def _is_doubtful(self, number: int, meant: Sequence[int]) -> bool:
         table = self.inquiry.pool.table
-        here = table.outcomes[HEAD][number]
-        if here != "P" and table.assertions[number] in documented(self.inquiry.subject):
+        if {"P", "F"} <= {table.outcomes[one][number] for one in meant}:
             return True
-        written = [one for one in state.alive if self.inquiry.candidates[one].origin == "model"]
-        return any({here, table.outcomes[one][number]} == {"P", "F"} for one in written)
+        fails = HEAD in meant and table.outcomes[HEAD][number] != "P"
+        return fails and table.assertions[number] in documented(self.inquiry.subject)
 
 
 def next_topic(topics: Sequence[Topic]) -> tuple[int, Assertion] | None:

@@ -94,7 +94,7 @@ class Engine:
             raise
         self._peers = Peers(self._locks, self.name, self._lock, self._lost)
         self._peers.start()
-        self._retention = Retention(self.store, self._operator.keep_days)
+        self._retention = Retention(self._office, self._operator.keep_days)
         self._retention.start()
         self._ready.set()
 

@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 
 import structlog
 
+from bot.jobs import dialogue
+from bot.jobs.office import Office
 from bot.store import Store
 
 DAY_S = 24 * 3600.0
@@ -18,10 +20,11 @@ _ENDED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 
 
 class Retention:
-    """A thread that tidies up once a day."""
+    """A thread that tidies up once a day, and closes questions that nobody answers."""
 
-    def __init__(self, store: Store, keep_days: float) -> None:
-        self._store = store
+    def __init__(self, office: Office, keep_days: float) -> None:
+        self._office = office
+        self._store = office.store
         self._keep_s = keep_days * DAY_S
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._repeat, name="testforge-retention", daemon=True)
@@ -39,6 +42,9 @@ class Retention:
         log = structlog.get_logger("testforge.retention")
         while True:
             try:
+                silent = dialogue.close_silent(self._office, time.time())
+                if silent:
+                    log.info("questions that nobody answered are closed", questions=silent)
                 gone = tidy(self._store, time.time(), self._keep_s)
                 if any(gone):
                     log.info("old runs are deleted", runs=gone[0], workflows=gone[1])
@@ -60,6 +66,7 @@ def tidy(store: Store, now: float, keep_s: float) -> tuple[int, int]:
     before = now - keep_s
     runs = store.runs.forget(before)
     store.memory.forget(now - MEMORY_TIMES * keep_s)
+    store.questions.forget(now - MEMORY_TIMES * keep_s)
     workflows = 0
     while True:
         old = DBOS.list_workflows(
