@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.errors import SandboxError
+from bot.measure import forms
 from bot.sandbox import Completed, Sandbox
 from bot.sandbox.guest import seal
 
@@ -93,6 +94,10 @@ def _answer(content: bytes, key: bytes, completed: Completed) -> Answer:
         rows = [json.loads(opener.opened(line)) for line in lines]
     except seal.BrokenSealError:
         return Answer((), completed, "the results were changed by something else than the test runner")
+    except (ValueError, RecursionError):
+        rows = [None]
+    if not all(map(forms.is_right, rows)):
+        return Answer((), completed, "something else than the test runner has written results")
     complete = bool(rows) and rows[-1] == {"event": "end"}
     if completed.exit_code == 0 and not complete:
         return Answer((), completed, "the results were cut short by something else than the test runner")

@@ -57,14 +57,18 @@ def _passing_when_emptied(box: Sandbox, target: Target, tests: Sequence[dict[str
     }
     limit = START_S + sum(2.0 + 20.0 * float(str(test["seconds"])) for test in tests)
     answer = run_job(box, "hollow", job, timeout_s=limit)
-    problems = [str(row["message"]) for row in answer.rows if row["event"] == "problem"]
+    problems = [
+        str(row.get("message", row.get("problem")))
+        for row in answer.rows
+        if "problem" in (row.get("event"), *row)
+    ]
     if answer.forged:
         problems = [f"The check for hollow tests is not believed: {answer.forged}."]
     if problems or not answer.rows:
         raise MeasureError(
             problems[0] if problems else "The check for hollow tests gave no result.", detail=answer.output
         )
-    checked = [row for row in answer.rows if row["event"] == "checked"]
+    checked = [row for row in answer.rows if row.get("event") == "checked"]
     if any(row["whole"] and not row["passes"] for row in checked):
         raise MeasureError(
             f"The check for hollow tests is not believed: {canary['id']} does not pass there even with nothing emptied."

@@ -190,6 +190,8 @@ def _run(box: Sandbox, job: dict[str, Any], timeout_s: float) -> tuple[dict[str,
     for row in answer.rows:
         if "problem" in row:
             raise MeasureError(row["problem"], detail=row.get("detail", ""))
+        if any(place >= len(job["tests"]) for place in (*row.get("red", ()), row.get("test") or 0)):
+            raise MeasureError("The mutation score is not believed: a test was named that there is not.")
     if answer.completed.exit_code != 0 and not answer.completed.timed_out:
         raise MeasureError("The mutants could not be judged: the engine ended early.", detail=answer.output)
     return answer.rows

@@ -69,7 +69,7 @@ def _suite_run(answer: Answer, timeout_s: float) -> SuiteRun:
     coverage = CoverageReader()
     crash = _runner_crash(answer.completed, timeout_s)
     for event in answer.rows:
-        match event["event"]:
+        match event.get("event"):
             case "begin":
                 begun[event["id"]] = event
             case "test":
