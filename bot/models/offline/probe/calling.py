@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from . import values
 from .programs import Arg, Op, Param, Step
 from .surface import Surface
+
+_SAID_AGAIN = 0.5
 
 
 class Calls:
@@ -72,13 +74,25 @@ class Calls:
         """Draw a text, the earlier ones more often."""
         return pool[min(self.random.randrange(len(pool)), self.random.randrange(len(pool)))]
 
-    def random_call(self, op: Op, receiver: str) -> Step:
-        """Return a call with arguments drawn from the pools."""
+    def pick_like(self, param: Param, pool: list[str], given: Sequence[Step]) -> str:
+        """Draw a text; one that was said before, such as the key of what was put in, as often as another."""
+        said = [
+            arg.text
+            for step in given
+            for arg in step.args
+            if arg.param is not None and arg.param.name == param.name
+        ]
+        if said and not param.star and self.random.random() < _SAID_AGAIN:
+            return self.random.choice(said)
+        return self.pick(pool)
+
+    def random_call(self, op: Op, receiver: str, given: Sequence[Step] = ()) -> Step:
+        """Return a call with arguments drawn from the pools, or said before for a parameter of this name."""
         chosen = {}
         for p in op.params:
             pool = self.pool(p, 12)
             if pool and (p.required or self.random.random() < 0.3):
-                chosen[p] = self.pick(pool)
+                chosen[p] = self.pick_like(p, pool, given)
         return Step(op.form, self._arranged(op, chosen), op, "", receiver, op.statement)
 
     def _arranged(self, op: Op, chosen: dict[Param, str]) -> tuple[Arg, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 from .programs import Arg, Case, Step
@@ -10,11 +11,25 @@ if TYPE_CHECKING:
     from .search import Search
 
 
+_WAYS = 2
+"""By so many cases is looked into functions that one operation gives for the same set of arguments."""
+
+
 class Follower:
     """Looks into what cases of a search give."""
 
     def __init__(self, search: Search) -> None:
         self.search = search
+        self.ways: dict[tuple[Any, ...], int] = {}
+
+    def is_new_way(self, case: Case, value: Any) -> bool:
+        """Whether a case made a function with arguments for other parameters than those before it."""
+        if not callable(value) or isinstance(value, type):
+            return False
+        names = [arg.param.name for arg in case.when.args if arg.param is not None]
+        way = (case.when.form, len(case.given), *sorted(names))
+        self.ways[way] = self.ways.get(way, 0) + 1
+        return self.ways[way] <= _WAYS
 
     def follow(self, case: Case, value: Any, new: frozenset[Any]) -> None:
         """Look into a value that cannot be written down: bind it to a name and look at its parts.
@@ -42,7 +57,10 @@ class Follower:
                 call = Step(name + "({*})", args)
                 call.form = name + "(" + ", ".join(texts) + ")"
                 call.args = ()
-                self.search.attempt(Case(case.subject, bound, call, case.origin))
+                kept = self.search.attempt(Case(case.subject, bound, call, case.origin), keep=bool(new))
+                if kept is not None:
+                    kept.features |= new
+                    new = frozenset()
                 if texts and "lambda" not in texts[0]:
                     self._ask(case, (*bound, call, call), name, value)
         elif hasattr(value, "__next__"):
@@ -57,10 +75,11 @@ class Follower:
 
     def _ask(self, case: Case, given: tuple[Step, ...], name: str, value: Any) -> None:
         """Try what a decorator has put on a function, such as `cache_info()`, after two calls of it."""
-        for part, thing in sorted(vars(value).items()) if hasattr(value, "__dict__") else ():
-            if not part.startswith("_"):
-                told = f"{name}.{part}()" if callable(thing) else f"{name}.{part}"
-                self.search.attempt(Case(case.subject, given, Step(told), case.origin))
+        for part in sorted(part for part in dir(value) if not part.startswith("_")):
+            thing = inspect.getattr_static(value, part, None)
+            called = callable(thing) or isinstance(thing, (classmethod, staticmethod))
+            told = f"{name}.{part}()" if called else f"{name}.{part}"
+            self.search.attempt(Case(case.subject, given, Step(told), case.origin))
 
 
 def _free(name: str, case: Case) -> str:

@@ -12,7 +12,7 @@ from . import telling, watching
 from .comparing import items_of
 from .evaluation import Texts
 from .names import IMPORTS, Names
-from .outcomes import Then
+from .outcomes import Key, Then
 from .patches import set_by
 from .programs import Case
 
@@ -148,16 +148,15 @@ class Observer:
                     found.append((step.target, views))
         return found
 
-    def before(self, case: Case, space: dict[str, Any]) -> dict[str, tuple[str, str, str, str]]:
-        """Look at the objects that were given, before the step that is looked at."""
+    def before(self, case: Case, space: dict[str, Any]) -> dict[str, Key]:
+        """Look at the objects that were given."""
         before = {}
         for name, views in self.receivers(case, space):
             for view in views:
                 text = view.replace("{self}", name)
-                if text != case.when.text:
-                    then = self.look(text, space)
-                    if then is not None:
-                        before[text] = then.key
+                then = self.look(text, space)
+                if then is not None:
+                    before[text] = then.key
         return before
 
     def checks(
@@ -165,10 +164,11 @@ class Observer:
         case: Case,
         space: dict[str, Any],
         then: Then | None,
-        before: dict[str, tuple[str, str, str, str]],
+        before: dict[str, Key],
     ) -> list[tuple[str, Then]]:
         """Look at the objects that were given: what changed, or for a statement without effect, the first view."""
         checks: list[tuple[str, Then]] = []
+        before = {text: key for text, key in before.items() if text != case.when.text}
         for text, key in before.items():
             after = self.look(text, space)
             if after is not None and (after.key != key or (case.unbound and _about(text, case.unbound))):

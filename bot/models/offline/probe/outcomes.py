@@ -18,6 +18,8 @@ _ACCIDENTS = (
 _LOOKUPS = ("KeyError", "IndexError", "AssertionError", "UnicodeDecodeError", "UnicodeEncodeError")
 _LOOKING_UP = re.compile(r"\[|pop|get|remove|index|del |move|update|discard")
 
+Key = tuple[str, str, str, str]
+
 
 class Then:
     """What an expression gave, as a scenario tells it, and the value or exception itself while it is at hand."""
@@ -52,7 +54,7 @@ class Then:
         return self.type in _ACCIDENTS or (strict and self.type in _LOOKUPS and not _LOOKING_UP.search(text))
 
     @property
-    def key(self) -> tuple[str, str, str, str]:
+    def key(self) -> Key:
         """What is compared when a case runs again elsewhere."""
         return self.kind, self.text, self.type, self.message
 

@@ -15,7 +15,7 @@ from .comparing import Comparison
 from .evaluation import Texts
 from .names import Names
 from .observing import Observer
-from .outcomes import InvalidCaseError, Outcome, Then
+from .outcomes import InvalidCaseError, Key, Outcome, Then
 from .programs import Case
 from .state import Sink, State
 
@@ -31,6 +31,7 @@ _LARGE = re.compile(r"\d{6,}|\d+e\d+")
 _ENDLESS = re.compile(r"range\([^()]*\d{6,}")
 _DIGITS = 5
 _BEARABLE_SECONDS = 0.15
+_REMEMBERED = 5000
 
 
 class Runner:
@@ -55,6 +56,7 @@ class Runner:
         self.overdue = False
         self.bearable: dict[str, int] = {}
         self.unbearable: dict[str, int] = {}
+        self.before: dict[tuple[str, ...], dict[str, Key]] = {}
         self.names = Names(module, tree)
         self.texts = Texts(self.names)
         self.observer = Observer(self.names, self.texts, record, path, tree)
@@ -66,6 +68,7 @@ class Runner:
         self.module = module
         self.names.adopt(module)
         self.state = State(module)
+        self.before.clear()
         self.observer.adopt(module)
 
     def run(self, case: Case) -> Outcome:
@@ -82,13 +85,13 @@ class Runner:
     def _run(self, case: Case) -> Outcome:
         record = self.record
         texts = [step.text for step in case.given]
+        before = self._looked_at_before(case) if texts else {}
         self._start(watching.STEP_LIMIT)
         try:
             space = self.names.space([*texts, case.when.text])
             self.guard.arm()
             for step in case.given:
                 exec(self.texts.code(step.text, "exec"), space)
-            before = self.observer.before(case, space)
             record.marks.clear()
             entered = dict(record.hits)
             then = self._when(case, space)
@@ -113,6 +116,29 @@ class Runner:
         outcome.lazy = self.observer.iterating
         outcome.output = self.sink.taken()
         return outcome
+
+    def _looked_at_before(self, case: Case) -> dict[str, Key]:
+        """Look at what was given in a run of its own, for a look may change an object; the same steps once."""
+        texts = tuple(step.text for step in case.given)
+        found = self.before.get(texts)
+        if found is None:
+            if len(self.before) >= _REMEMBERED:
+                self.before.clear()
+            found = {}
+            self._start(watching.STEP_LIMIT)
+            try:
+                space = self.names.space([*texts])
+                self.guard.arm()
+                for text in texts:
+                    exec(self.texts.code(text, "exec"), space)
+                found = self.observer.before(case, space)
+            except BaseException:  # the run proper meets it again, and tells
+                found = {}
+            finally:
+                self.guard.armed = False
+                self._put_back()
+            self.before[texts] = found
+        return found
 
     def _refuse_accidents(self, case: Case, outcome: Outcome) -> None:
         """Raise InvalidCaseError if what the case gave depends on chance, clocks, the environment or places of files."""

@@ -24,6 +24,7 @@ _LONGEST_CASE = 280
 _LONGEST_MINED = 1400
 _FAR_CALLS = 16
 _MINED_WEIGHT = 12
+_TICKING = 0.4
 RESERVED_CASES = 60
 _QUOTED = re.compile(r"""'[^']*'|"[^"]*"|\d+""")
 OVERDUE_CASES = 3
@@ -100,7 +101,7 @@ class Search:
             self.hitting.add(case.when.op.subject if case.when.op is not None else case.subject)
         opaque = then is not None and then.kind == "holds" and not then.text
         if opaque and then is not None:
-            if new or keep:
+            if self.follower.is_new_way(case, then.value) or new or keep:
                 self.known |= new
                 with contextlib.suppress(Exception):  # a value may refuse to be looked at in any way
                     self.follower.follow(case, then.value, new)
@@ -251,16 +252,19 @@ class Search:
             ops = [op for op in owner.ops if op.receiver and self._is_near(op)]
             if not makers or not movers or not ops:
                 continue
+            ticks = [mover for mover in movers if mover.op is self.ticks]
             for _ in range(rounds):
                 maker = makers[min(self.random.randrange(len(makers)), self.random.randrange(len(makers)))]
                 given = [Step(maker, target=owner.variable)]
                 for _ in range(self.random.randint(1, 4)):
                     mover = self.random.choice(movers)
                     if self.random.random() < 0.5:
-                        mover = self.variants.varied_step(mover)
+                        mover = self.variants.varied_step(mover, given)
                     given.append(mover)
                 op = self.random.choice(ops)
-                step = self.making.random_call(op, owner.variable)
+                if ticks and self.random.random() < _TICKING:
+                    given.append(self.random.choice(ticks))
+                step = self.making.random_call(op, owner.variable, given)
                 case = self.attempt(Case(op.subject, tuple(given), step))
                 if case is not None and self._moves(case):
                     self._remember(owner, step)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 from .calling import Calls
 from .programs import MINED, Arg, Case, Op, Param, Step
@@ -31,9 +32,9 @@ class Variants:
         if given and self.random.random() < 0.45:
             given = self._varied_given(given)
         else:
-            when = self.varied_step(when)
+            when = self.varied_step(when, given)
         if self.random.random() < 0.25:
-            when = self.varied_step(when)
+            when = self.varied_step(when, given)
         new = Case(case.subject, tuple(given), when, "varied" if case.origin in MINED else "")
         new.unbound = case.unbound
         return new
@@ -61,8 +62,8 @@ class Variants:
         given[place] = self.varied_step(given[place])
         return given
 
-    def varied_step(self, step: Step) -> Step:
-        """Return a step with one argument added, taken away or changed."""
+    def varied_step(self, step: Step, given: Sequence[Step] = ()) -> Step:
+        """Return a step with one argument added, taken away or changed; after these steps."""
         op = step.op
         if op is None or not op.params:
             if not step.args and not step.receiver and not step.statement:
@@ -94,7 +95,8 @@ class Variants:
         ):
             del args[place]
         elif dice < 0.6 and arg.param is not None and self.calls.pool(arg.param, 60):
-            args[place] = Arg(arg.param, self.calls.pick(self.calls.pool(arg.param, 60)), arg.keyword)
+            text = self.calls.pick_like(arg.param, self.calls.pool(arg.param, 60), given)
+            args[place] = Arg(arg.param, text, arg.keyword)
         else:
             args[place] = Arg(arg.param, self.tweaker.changed(arg.text), arg.keyword)
         return step.with_args(tuple(args))
