@@ -309,12 +309,6 @@ def test_a_comment_that_was_deleted_needs_no_eyes(hub: Hub, github: GitHub) -> N
     answers.acknowledge(hub, wish("apply", kind="boxes", comment=999_999))
 
 
-@pytest.mark.parametrize("command", ["intent", "yes", "no", "undefined"])
-def test_without_a_question_there_is_nothing_to_answer(hub: Hub, command: str) -> None:
-    told = "No question is open on this pull request. testforge asks in the terminal only so far"
-    assert respond(hub, command, "Q1").text.startswith(told)
-
-
 def test_a_branch_with_a_strange_name_is_shown_as_code(hub: Hub, github: GitHub) -> None:
     name = "evil`@octocat`<b>"
     github.world.push(REPOSITORY, name, {"x.py": b"x = 1\n"})

@@ -10,6 +10,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
+from bot.deliver.boxes import draw_answers
 from bot.github.events import interpret
 from bot.github.wishes import Wish
 from tests.github.server import GitHub, UnavailableError
@@ -207,6 +208,16 @@ def test_a_ticked_box_is_a_wish_of_who_ticked_it(github: GitHub) -> None:
     wish = interpret("issue_comment", "d", payload, bot_login=BOT)
     assert wish is not None
     assert (wish.kind, wish.command, wish.actor) == ("boxes", "apply", "bob")
+
+
+def test_a_ticked_answer_is_a_command_about_its_question(github: GitHub) -> None:
+    asked = f"<!-- testforge:questions -->\n{draw_answers('Q12')}\n"
+    comment = github.world.comment(REPOSITORY, 1, asked, user=BOT)
+    comment.body = asked.replace("- [ ] <!-- testforge:box=no-Q12", "- [x] <!-- testforge:box=no-Q12")
+    payload = github.shapes.payload(REPOSITORY, 1, "edited", sender="bob", comment=comment, before=asked)
+    wish = interpret("issue_comment", "d", payload, bot_login=BOT)
+    assert wish is not None
+    assert (wish.kind, wish.command, wish.arguments, wish.actor) == ("boxes", "no", ("Q12",), "bob")
 
 
 @pytest.mark.parametrize("author", ["alice", "test-forge[bot]", "testforge"])
