@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Optional
 
 from .shop import Enter, Shop, become_a_worker
 
@@ -13,6 +14,7 @@ TEST_SECONDS = 60.0
 START_SECONDS = 120.0
 _RESTARTS = 5
 _KEPT = "baseline"
+_OBSERVING = 3  # times as long as otherwise, or so
 
 
 @dataclass
@@ -25,6 +27,7 @@ class Baseline:
         spawning: Tests that started other processes.
         start: CPU seconds before the first test.
         imported: Modules that the tests imported.
+        observed: Whether the tests were observed and all of them passed.
     """
 
     cpu: dict[int, float] = field(default_factory=dict)
@@ -33,6 +36,7 @@ class Baseline:
     spawning: set[int] = field(default_factory=set)
     start: float = 0.0
     imported: tuple[str, ...] = ()
+    observed: bool = False
 
     def cpu_limit(self, test: int) -> float:
         """Return the CPU seconds that a mutant may take in a test."""
@@ -48,6 +52,12 @@ class Baseline:
             self.cpu[test], self.wall[test] = other.cpu[test], other.wall[test]
         self.fragile |= other.fragile
         self.spawning |= other.spawning
+
+    def take_off_what_observing_costs(self, other: Baseline) -> None:
+        """Correct the seconds of an observed run by those of another, in which tests may have had it easier."""
+        for mine, others in ((self.cpu, other.cpu), (self.wall, other.wall)):
+            for test, seconds in mine.items():
+                mine[test] = max(seconds / _OBSERVING, others.get(test, seconds))
 
     @property
     def start_limit(self) -> float:
@@ -73,7 +83,9 @@ def kept(shop: Shop) -> tuple[Baseline, frozenset[int]]:
     return Baseline(cpu, wall, set(fragile), set(spawning)), frozenset(lost)
 
 
-def take(shop: Shop, tests: Sequence[int], enter: Enter, name: str) -> Baseline:
+def take(
+    shop: Shop, tests: Sequence[int], enter: Enter, name: str, observe: Optional[Enter] = None
+) -> Baseline:
     """Run tests in their order and, at the same time, in the opposite one; each order in a child.
 
     All are run, whatever they do; a test that ends its process or exceeds a generous limit counts as failed.
@@ -81,26 +93,41 @@ def take(shop: Shop, tests: Sequence[int], enter: Enter, name: str) -> Baseline:
     Args:
         tests: Places in the job's list.
         name: Tells the files of this control from those of another.
+        observe: What to use for the run in their order in place of `enter`: it does the same and looks at what the tests
+            do, which must not change what becomes of them. Where it does, that run is made anew.
 
     Raises:
         GoOnError: In a child, see `Shop.start`.
     """
-    orders = {f"{name}-forward": list(tests), f"{name}-backward": list(reversed(tests))}
+    backwards = list(reversed(tests))
+    forward, backward = _results(
+        shop, {f"{name}-forward": (tests, observe or enter), f"{name}-backward": (backwards, enter)}
+    )
+    if observe is not None and len(forward.cpu) == len(tests):
+        forward.observed = True
+        forward.take_off_what_observing_costs(backward)
+    elif observe is not None:
+        # Whether that is the observer's doing, or the tests', this shows.
+        [forward] = _results(shop, {f"{name}-again": (tests, enter)})
+    forward.fragile = set(forward.cpu) - set(backward.cpu)
+    forward.spawning |= backward.spawning
+    return forward
+
+
+def _results(shop: Shop, runs: Mapping[str, tuple[Sequence[int], Enter]]) -> list[Baseline]:
+    """Run tests at the same time in several processes, by the names of their journals."""
     helpers = []
-    for journal, order in orders.items():
+    for journal, (tests, enter) in runs.items():
         pid = os.fork()
         if pid == 0:
             # Not here: a watcher takes all children of its process for the remains of its own.
             become_a_worker()
-            _run(shop, order, enter, shop.file(journal))
+            _run(shop, list(tests), enter, shop.file(journal))
             os._exit(0)
         helpers.append(pid)
     for pid in helpers:
         os.waitpid(pid, 0)
-    forward, backward = (_read(shop.file(journal)) for journal in orders)
-    forward.fragile = set(forward.cpu) - set(backward.cpu)
-    forward.spawning |= backward.spawning
-    return forward
+    return [_read(shop.file(journal)) for journal in runs]
 
 
 def _run(shop: Shop, tests: list[int], enter: Enter, journal: str) -> None:

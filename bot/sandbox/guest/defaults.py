@@ -44,7 +44,7 @@ def changed_default(module: Module, unit: Unit, splice: tuple[int, int, str]) ->
     """
     if not unit.function or any(header.endswith("(_):") for _, header in unit.outer):
         return None
-    old, new = (_function(ast.parse(module.text(unit, each)), unit) for each in (None, splice))
+    old, new = (function_of(ast.parse(module.text(unit, each)), unit) for each in (None, splice))
     if old is None or new is None or old.decorator_list:
         return None
     before, after = _defaults(old), _defaults(new)
@@ -56,7 +56,8 @@ def changed_default(module: Module, unit: Unit, splice: tuple[int, int, str]) ->
     return Default(changed[0], ast.literal_eval(after[changed[0]]))
 
 
-def _function(tree: ast.Module, unit: Unit) -> Optional[Union[ast.FunctionDef, ast.AsyncFunctionDef]]:
+def function_of(tree: ast.Module, unit: Unit) -> Optional[Union[ast.FunctionDef, ast.AsyncFunctionDef]]:
+    """Return the function of a unit that was parsed alone; None if the unit is none."""
     body = tree.body
     for _ in unit.outer:
         body = body[0].body  # type: ignore[attr-defined]

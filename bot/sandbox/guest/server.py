@@ -5,11 +5,13 @@ from __future__ import annotations
 import gc
 import json
 import os
+from dataclasses import replace
 from types import ModuleType
 from typing import Any, Optional
 
 from . import control
 from .imports import ImportGraph, dependents
+from .infection import Infection
 from .loading import replace_source
 from .plan import SWAP, Case
 from .session import Collected
@@ -78,12 +80,30 @@ def _judge(
     replace_source(shop.path, current)
 
     tests = sorted({test for case in cases for test in case.tests}.union(spawners))
-    baseline = control.take(shop, tests, enter, "swap")
+    infection = Infection(shop.plan.module, cases, functions, len(shop.job["mutants"]))
+
+    def observe(_: Optional[Case]) -> Begin:
+        def begin(trial: Trial) -> None:
+            def original() -> str:
+                infection.give_up()
+                return str(shop.job["source"])
+
+            replace_source(shop.path, original)
+            for function, name, value in infection.changes:
+                setattr(function, name, value)
+            trial.run(collected)
+
+        return begin
+
+    baseline = control.take(shop, tests, enter, "swap", observe if infection.is_worth_a_run else None)
     # Code that dislikes forks shows here; whether something else is wrong with these tests, the zygote finds out.
     lost = frozenset(test for test in tests if test not in baseline.cpu)
     control.keep(baseline, shop, lost)
     _refuse(shop, [case for case in cases if not baseline.cpu or not lost.isdisjoint(case.tests)])
     cases = [case for case in cases if baseline.cpu and lost.isdisjoint(case.tests)]
+    unmoved = infection.unmoved() if baseline.observed else frozenset()
+    # What runs in the processes that tests start, nobody has watched.
+    cases = [replace(case, tests=()) if case.number in unmoved else case for case in cases]
     shop.spawning = shop.spawning or bool(baseline.spawning)
     warm(baseline.imported)
     gc.freeze()

@@ -73,6 +73,20 @@ class Functions:
         if default is not None:
             name = default.attribute
             return [(function, name, default.put(getattr(function, name))) for function in living]
+        return self._exchanged(old, new)
+
+    def exchanged(self, module: Module, unit: Unit, compiled: CodeType) -> Changes:
+        """Return what gives the function of a unit, and those within it, the code of another compilation of the unit.
+
+        Raises:
+            CannotSwapError: As above.
+        """
+        self.prepare(module, [unit])
+        if unit not in self._originals:
+            raise CannotSwapError(f"{unit.name} was not found in its own code")
+        return self._exchanged(self._originals[unit], _function_code(compiled, unit))
+
+    def _exchanged(self, old: CodeType, new: CodeType) -> Changes:
         pairs = [*self._pairs(old, new), *self._inner(old, new)]
         return [(function, "__code__", code) for function, code in pairs]
 

@@ -104,6 +104,16 @@ class Module:
         """
         return _compile(_parse(self.text(unit, splice)), self.flags)
 
+    def compiled_tree(self, tree: ast.Module) -> CodeType:
+        """Compile a piece that was parsed and changed."""
+        return _compile(ast.fix_missing_locations(tree), self.flags)
+
+    def place(self, node: ast.expr) -> tuple[int, int]:
+        """Return where an expression of a piece, or of the module, begins and ends in the text."""
+        return self._offset(node.lineno, node.col_offset), self._offset(
+            cast("int", node.end_lineno), cast("int", node.end_col_offset)
+        )
+
     def span(self, unit: Unit) -> tuple[int, int]:
         """Return where a piece begins and ends in the text."""
         return self._starts[unit.first - 1], self._starts[unit.last]
@@ -202,6 +212,12 @@ class Module:
         first = min(_first_line(node) for node in nodes)
         last = max(cast("int", node.end_lineno) for node in nodes)
         return Unit(first, last, tuple(outer), False, 0, ".".join(names))
+
+    def _offset(self, line: int, column: int) -> int:
+        """Return the place in the text of a column, which counts bytes."""
+        start = self._starts[line - 1]
+        text = self.source[start : self._starts[line]]
+        return start + (column if text.isascii() else len(text.encode()[:column].decode()))
 
     def _indent(self, line: int) -> str:
         text = self.source[self._starts[line - 1] : self._starts[line]]
