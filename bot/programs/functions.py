@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from bot.errors import UsageError
@@ -109,9 +109,10 @@ def find(source: str, name: str) -> Subject:
 
 def unsuitable(subject: Subject) -> str:
     """Return why a function cannot be asked about; empty if it can."""
+    module = ast.parse(subject.source)
     node = next(
         one
-        for one in ast.parse(subject.source).body
+        for one in reversed(module.body)
         if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef) and one.name == subject.name
     )
     if isinstance(node, ast.AsyncFunctionDef):
@@ -126,8 +127,12 @@ def unsuitable(subject: Subject) -> str:
         return "returns nothing"
     if any(isinstance(one, ast.Global | ast.Nonlocal) for one in inside):
         return "changes global variables"
+    imported = _imported(module)
+    for parameter in ast.walk(node.args):
+        if isinstance(parameter, ast.arg):
+            imported.pop(parameter.arg, None)
     for one in inside:
-        name = _dotted(one)
+        name = _dotted(one, imported)
         if name.partition(".")[0] in _OUTSIDE and not any(name.startswith(pure) for pure in _PURE_PARTS):
             return f"uses {name}, so that its results depend on more than its arguments, or it does more than return"
         if isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id in _DOING:
@@ -143,10 +148,26 @@ def _without_inner_functions(node: ast.AST) -> Iterator[ast.AST]:
             yield from _without_inner_functions(child)
 
 
-def _dotted(node: ast.AST) -> str:
-    """Return `a.b.c` for an attribute of a name; empty for anything else."""
+def _imported(module: ast.Module) -> dict[str, str]:
+    """Return what the names stand for that a module imports anywhere, such as `random.choice` for `pick`."""
+    found: dict[str, str] = {}
+    for node in ast.walk(module):
+        if isinstance(node, ast.Import):
+            for one in node.names:
+                top = one.name.partition(".")[0]
+                found[one.asname or top] = one.name if one.asname else top
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found |= {one.asname or one.name: f"{node.module}.{one.name}" for one in node.names}
+    return found
+
+
+def _dotted(node: ast.AST, imported: Mapping[str, str]) -> str:
+    """Return `a.b.c` for an imported name or an attribute of one; empty for anything else."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
         node = node.value
-    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) and parts else ""
+    if not isinstance(node, ast.Name) or node.id not in imported:
+        return ""
+    name = ".".join([imported[node.id], *reversed(parts)])
+    return name if "." in name else ""  # the bare module in front of an attribute

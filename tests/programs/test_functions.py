@@ -86,6 +86,17 @@ def test_a_file_that_does_not_parse_is_told():
             "uses random.random, so that its results depend",
         ),
         ("import os\ndef f(x): return os.environ[x]", "uses os.environ, so that its results depend"),
+        (
+            "from random import choice as pick\ndef f(x): return pick(x)",
+            "uses random.choice, so that its results",
+        ),
+        ("import random as r\ndef f(x): return r.random() + x", "uses random.random, so that its results"),
+        (
+            "def f(x):\n    from time import time\n    return time() + x",
+            "uses time.time, so that its results",
+        ),
+        ("import os.path\ndef f(x): return os.getcwd() + x", "uses os.getcwd, so that its results"),
+        ("def f(x): return x\nasync def f(x): return x", "is async"),
         ("def f(x): return open(x).read()", "calls open, so that it does more than return a value"),
     ],
 )
@@ -100,6 +111,10 @@ def test_what_depends_on_more_than_its_arguments_or_does_more_is_left_out(source
         "def f(*x): return x",
         "import os\ndef f(x): return os.path.join(x, 'a')",
         "import datetime\ndef f(x): return x + datetime.timedelta(1)",
+        "from os.path import join\ndef f(x): return join(x, 'a')",
+        "from datetime import timedelta as days\ndef f(x): return x + days(1)",
+        "import time\ndef f(time): return time.hour",
+        "from .random import choice\ndef f(x): return choice(x)",
         "def f(x):\n    def g(y):\n        return y\n    return g(x)",
     ],
 )
