@@ -4,12 +4,13 @@
 #   sandbox-images/base.sh NAME          Debian with its own Python
 #   sandbox-images/base.sh NAME PREFIX   the same with the Python of a directory such as /usr/local or ~/.pyenv/versions/3.12.1,
 #                                        which must have been built on this release of Debian
-#   DEBIAN  an image that this script made before, to start from instead of making one
+#   RELEASE  the release of Debian, by default this machine's: bullseye has Python 3.9, bookworm 3.11, trixie 3.13, sid the newest
+#   DEBIAN   an image that this script made before, to start from instead of making one
 # Then: BASE=NAME sandbox-images/build.sh VERSION
 set -eu
 name=$1
 prefix=${2:-}
-release=$(. /etc/os-release && echo "${VERSION_CODENAME:-bookworm}")
+release=${RELEASE:-$(. /etc/os-release && echo "${VERSION_CODENAME:-bookworm}")}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
