@@ -4,10 +4,11 @@ On real modules with their upstream tests, from sdists on PyPI: the same sample 
 two workers and by `cosmic-ray exec` with its local distributor, in turn (the engine before and after it); then mutmut 3
 and pytest-gremlins run on the same module with their own mutants, two workers each, for a bounded time. All tests run
 in environments that hold pytest, what the tests need, and the tool. Printed are seconds of wall and CPU time per
-mutant with everything that a tool does before the first one, the ratios, and every mutant on which the engine and
-cosmic-ray disagree. Mutants that are equivalent or no Python are left out on both sides.
+mutant with everything that a tool does before the first one, the ratios, every mutant on which the engine and
+cosmic-ray disagree with what the tests say of it by themselves, and at the end what was reached of what is asked.
+Mutants that are equivalent or no Python are left out on both sides.
 
-Ten minutes on an idle machine with two cores. Work and results are kept below `--work`; `--reuse` takes what a rival
+Under fifteen minutes on an idle machine with two cores. Work and results are kept below `--work`; `--reuse` takes what a rival
 has shown before from there.
 """
 
@@ -26,9 +27,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bench.projects import PROJECTS, Project, environment, lay_out
-from bench.rivals import Judged, cosmic_ray, gremlins, mutmut
+from bench.rivals import Judged, cosmic_ray, gremlins, mutmut, seen_alone
 from bench.stopwatch import Spent, memory_watch, stopwatch
-from bot.domain import MutantOutcome, MutationResult, SuiteRun, Target
+from bot.domain import Mutant, MutantOutcome, MutationResult, SuiteRun, Target
 from bot.measure.mutants import MutantSet, generate
 from bot.measure.mutation import judge
 from bot.measure.outcomes import run_tests
@@ -62,6 +63,26 @@ class Ours:
     memory: float
 
 
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What was measured on one module.
+
+    Attributes:
+        wall, cpu, whole: How many times as fast as cosmic-ray the engine is: wall, CPU, wall with the coverage run.
+        rivals: The same (wall, CPU) for each other tool that has judged a mutant, by its name.
+        same, compared: Mutants on which the engine and cosmic-ray agree, of so many.
+        memory: MB.
+    """
+
+    wall: float
+    cpu: float
+    whole: float
+    rivals: dict[str, tuple[float, float]]
+    same: int
+    compared: int
+    memory: float
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark and print its tables; the exit code is 1 if verdicts agree on fewer than 99%."""
     options = _options(arguments)
@@ -78,21 +99,53 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"{'module':38} {'n':>4} {'engine':>11} {'cosmic-ray':>12} {'ratio':>10} {'+coverage':>9} {'agree':>7} "
         f"{'limit':>6} {'mutmut':>10} {'gremlins':>10} {'MB':>4}"
     )
-    rows, same, compared = [], 0, 0
-    for project in PROJECTS:
-        if options.projects and project.name not in options.projects:
-            continue
-        row, agreed, theirs = _row(project, work, python, fork, options)
-        rows.append(row)
-        same, compared = same + agreed, compared + theirs
-    means = [statistics.geometric_mean(column) for column in zip(*rows, strict=True)]
-    _say(
-        f"Geometric means: wall {means[0]:.1f}, CPU {means[1]:.1f}, wall with the coverage run {means[2]:.1f} times "
-        f"as fast as cosmic-ray; agreement on {same} of {compared}."
-    )
-    if not options.projects:
-        _unrelated(work, python)
-    return int(same < 0.99 * compared)
+    rows = [
+        _row(project, work, python, fork, options)
+        for project in PROJECTS
+        if not options.projects or project.name in options.projects
+    ]
+    if options.only == "engine":
+        return 0
+    more = None if options.projects else _unrelated(work, python)
+    for line in summary(rows, more):
+        _say(line)
+    return int(sum(row.same for row in rows) < 0.99 * sum(row.compared for row in rows))
+
+
+def summary(rows: Sequence[Row], more: float | None) -> list[str]:
+    """Return what was reached of what is asked.
+
+    Args:
+        more: What twice the unrelated tests add to the CPU time, as a fraction; None if that was not measured.
+    """
+    walls = [row.wall for row in rows]
+    same, compared = sum(row.same for row in rows), sum(row.compared for row in rows)
+    lines = [
+        f"Geometric means: wall {statistics.geometric_mean(walls):.1f}, "
+        f"CPU {statistics.geometric_mean(row.cpu for row in rows):.1f}, wall with the coverage run "
+        f"{statistics.geometric_mean(row.whole for row in rows):.1f} times as fast as cosmic-ray.",
+        _goal("20 times as fast as cosmic-ray in the mean", statistics.geometric_mean(walls) >= 20),
+        _goal(f"12 times on each: {min(walls):.1f} at least", min(walls) >= 12),
+        _goal(f"99% of the verdicts the same: {same} of {compared}", same >= 0.99 * compared),
+    ]
+    for tool in sorted({tool for row in rows for tool in row.rivals}):
+        ratios = [row.rivals[tool] for row in rows if tool in row.rivals]
+        lines.append(
+            _goal(
+                f"faster than {tool} on each: {min(wall for wall, _ in ratios):.2f} times in wall time at least, "
+                f"{min(cpu for _, cpu in ratios):.2f} in CPU time, on {len(ratios)} of {len(rows)} modules",
+                min(wall for wall, _ in ratios) > 1,
+            )
+        )
+    memory = max(row.memory for row in rows)
+    lines.append(_goal(f"500 MB: {memory:.0f} MB at most", memory < 500))
+    if more is not None:
+        lines.append(_goal(f"twice the unrelated tests add under 10%: {more:+.1%}", more < 0.1))
+    return lines
+
+
+def _goal(what: str, reached: bool) -> str:
+    return f"{'reached' if reached else 'MISSED '}  {what}"
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -100,7 +153,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("projects", nargs="*", help="names of projects; all by default")
-    parser.add_argument("--mutants", type=int, help="size of each sample; by default one for each project")
+    parser.add_argument("--mutants", type=int, default=80, help="size of each module's sample")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=20.0, help="limit for each of mutmut and gremlins")
     parser.add_argument("--only", choices=["engine", "cosmic-ray"], help="leave out the other rivals")
@@ -111,10 +164,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _row(
-    project: Project, work: Path, python: Path, fork: float, options: argparse.Namespace
-) -> tuple[tuple[float, float, float], int, int]:
-    """Measure one module, print its row, and return the ratios (wall, CPU, wall with coverage) and the agreement."""
+def _row(project: Project, work: Path, python: Path, fork: float, options: argparse.Namespace) -> Row:
+    """Measure one module and print its row."""
     tree = lay_out(project, work)
     ours = _engine(project, tree, python, fork, options)
     count = len(ours.mutants.mutants)
@@ -123,7 +174,7 @@ def _row(
             f"{project.path:38} {count:4} {_shown(ours.spent.each(count)):>11} limit "
             f"{1000 * ours.limit / count:.1f} {ours.memory:.0f} MB {ours.result.score}"
         )
-        return (1.0, 1.0, 1.0), 0, 0
+        return Row(1.0, 1.0, 1.0, {}, 0, 0, ours.memory)
     key = f"{project.requirement}-{options.seed}-{count}"
     outcomes, cosmic = _kept(
         work / "results" / f"cosmic-ray-{key}.json",
@@ -132,39 +183,63 @@ def _row(
     )
     again = _engine(project, tree, python, fork, options, again=True)
     spent = Spent((ours.spent.wall + again.spent.wall) / 2, (ours.spent.cpu + again.spent.cpu) / 2)
-    others = []
-    for tool in () if options.only else (mutmut, gremlins):
-        try:
-            _, judged = _kept(
-                work / "results" / f"{tool.__name__}-{project.requirement}.json",
-                options.reuse,
-                lambda tool=tool: ({}, tool(project, tree, work, options.seconds)),  # type: ignore[misc]
-            )
-        except (OSError, ValueError, subprocess.SubprocessError) as error:
-            # A rival's fault costs its own column and not the table.
-            _say(f"    {tool.__name__} could not be measured: {error}")
-            judged = Judged(0, Spent(0.0, 0.0))
-        others.append(_shown(judged.each) if judged.mutants else "none")
     each, theirs = spent.each(count), cosmic.each
-    ratios = (
+    others = {} if options.only else _others(project, tree, work, options)
+    disagreeing = _disagreements(project, ours.result, outcomes)
+    row = Row(
         theirs.wall / each.wall,
         theirs.cpu / each.cpu,
         theirs.wall / (each.wall + ours.cover.wall / count),
+        {
+            name: (judged.each.wall / each.wall, judged.each.cpu / each.cpu)
+            for name, judged in others.items()
+            if judged.mutants
+        },
+        len(outcomes) - len(disagreeing),
+        len(outcomes),
+        max(ours.memory, again.memory),
     )
-    disagreements = _disagreements(project, ours.result, outcomes)
-    same = len(outcomes) - len(disagreements)
+    columns = " ".join(
+        f"{_shown(judged.each) if judged.mutants else 'none':>10}" for judged in others.values()
+    )
     _say(
-        f"{project.path:38} {count:4} {_shown(each):>11} {_shown(theirs):>12} {ratios[0]:4.1f}/{ratios[1]:4.1f} "
-        f"{ratios[2]:9.1f} {same / max(1, len(outcomes)):7.1%} {1000 * ours.limit / count:6.1f} "
-        f"{(others or ['-'])[0]:>10} {(others or ['-'])[-1]:>10} {max(ours.memory, again.memory):4.0f}"
+        f"{project.path:38} {count:4} {_shown(each):>11} {_shown(theirs):>12} {row.wall:4.1f}/{row.cpu:4.1f} "
+        f"{row.whole:9.1f} {row.same / max(1, row.compared):7.1%} {1000 * ours.limit / count:6.1f} {columns} {row.memory:4.0f}"
     )
     _say(
         f"    {each.cpu * count / max(ours.limit, fork):.1f} times the CPU time of its forks and the tests that they need, the "
         "start and the controls included"
     )
-    for text in [*ours.result.notes, *disagreements]:
-        _say(f"    {text}")
-    return ratios, same, len(outcomes)
+    for name, judged in others.items():
+        if judged.mutants:
+            wall, cpu = row.rivals[name]
+            _say(
+                f"    {name}: {judged.mutants} mutants; the engine is {wall:.1f} (wall), {cpu:.1f} (CPU) times as fast"
+            )
+        else:
+            _say(f"    {name}: none, since {judged.why}")
+    for mutant, text in disagreeing:
+        _say(f"    {text}\n    by itself: {seen_alone(project, tree, work, mutant)}")
+    for note in ours.result.notes:
+        _say(f"    {note}")
+    return row
+
+
+def _others(project: Project, tree: Path, work: Path, options: argparse.Namespace) -> dict[str, Judged]:
+    """Run mutmut and gremlins; a rival's fault costs its own column and not the table."""
+    found = {}
+    for tool in (mutmut, gremlins):
+        path = work / "results" / f"{tool.__name__}-{project.requirement}.json"
+        try:
+            _, judged = _kept(
+                path,
+                options.reuse,
+                lambda tool=tool: ({}, tool(project, tree, work, options.seconds)),  # type: ignore[misc]
+            )
+        except (OSError, ValueError, subprocess.SubprocessError) as error:
+            judged = Judged(0, Spent(0.0, 0.0), f"it could not be started: {error}")
+        found[tool.__name__] = judged
+    return found
 
 
 def _engine(
@@ -177,8 +252,7 @@ def _engine(
     again: bool = False,
 ) -> Ours:
     source = (tree / project.path).read_text(encoding="utf-8")
-    limit = options.mutants or project.mutants
-    mutants = generate(project.path, source, limit=limit, seed=options.seed)
+    mutants = generate(project.path, source, limit=options.mutants, seed=options.seed)
     target = Target(project.path, project.module, source, frozenset(), whole_file=True)
     with ProcessSandboxes().open(tree, _interpreter(project, python)) as box:
         with stopwatch() as cover:
@@ -222,22 +296,25 @@ def _limit(project: Project, run: SuiteRun, plain: SuiteRun, result: MutationRes
     return total
 
 
-def _disagreements(project: Project, result: MutationResult, theirs: dict[str, str]) -> list[str]:
-    """Return a sentence for each mutant on which the two disagree."""
+def _disagreements(
+    project: Project, result: MutationResult, theirs: dict[str, str]
+) -> list[tuple[Mutant, str]]:
+    """Return each mutant on which the two disagree, with a sentence."""
     found = []
     for verdict in result.verdicts:
         mutant = verdict.mutant
         if mutant.id in theirs and (verdict.outcome in _CAUGHT) != (theirs[mutant.id] == "killed"):
             by = f" by {verdict.killed_by}" if verdict.killed_by else ""
-            found.append(
+            text = (
                 f"disagree on {project.path}:{mutant.first} {mutant.id}: {verdict.outcome.value}{by}, "
                 f"cosmic-ray {theirs[mutant.id]}\n{mutant.diff}"
             )
+            found.append((mutant, text))
     return found
 
 
-def _unrelated(work: Path, python: Path) -> None:
-    """Measure what twice as many tests cost that do not reach the module."""
+def _unrelated(work: Path, python: Path) -> float:
+    """Measure what twice as many tests add, as a fraction of the CPU time, if they do not reach the module."""
     project = next(project for project in PROJECTS if project.also)
     spent = []
     for copies in (1, 2):
@@ -260,6 +337,7 @@ def _unrelated(work: Path, python: Path) -> None:
         f"Twice the unrelated tests ({few} tests, then {many}) cost {after / before - 1:+.1%} "
         f"CPU time for {len(mutants.mutants)} mutants of {project.path}."
     )
+    return after / before - 1
 
 
 def _kept(
@@ -268,10 +346,10 @@ def _kept(
     """Return a rival's result, measured now or, where that is asked for, before; it is kept either way."""
     if reuse and path.exists():
         kept = json.loads(path.read_text())
-        return kept["outcomes"], Judged(kept["mutants"], Spent(**kept["spent"]))
+        return kept["outcomes"], Judged(kept["mutants"], Spent(**kept["spent"]), kept.get("why", ""))
     outcomes, judged = measure()
     path.parent.mkdir(parents=True, exist_ok=True)
-    kept = {"outcomes": outcomes, "mutants": judged.mutants, "spent": asdict(judged.spent), "at": time.time()}
+    kept = {"outcomes": outcomes, **asdict(judged), "at": time.time()}
     path.write_text(json.dumps(kept))
     return outcomes, judged
 

@@ -21,7 +21,6 @@ class Project:
         requirement: The project's sdist.
         path: The module.
         tests: Its tests, as pytest takes them.
-        mutants: How many mutants are compared; cosmic-ray's time is what bounds them.
         root: Import root within the sdist.
         also: A directory of the project's other tests, which do not reach the module.
     """
@@ -29,7 +28,6 @@ class Project:
     requirement: str
     path: str
     tests: str
-    mutants: int
     root: str = "."
     also: str = ""
 
@@ -45,11 +43,11 @@ class Project:
 
 
 PROJECTS = (
-    Project("python-slugify==5.0.2", "slugify/slugify.py", "test_all.py", 100),
-    Project("humanize==4.17.0", "src/humanize/time.py", "tests/test_time.py", 100, root="src"),
-    Project("sqlparse==0.6.1", "sqlparse/engine/statement_splitter.py", "tests", 50),
-    Project("itsdangerous==2.2.0", "src/itsdangerous/timed.py", "tests", 100, root="src"),
-    Project("boltons==26.2.0", "boltons/cacheutils.py", "tests/test_cacheutils.py", 100, also="tests"),
+    Project("python-slugify==5.0.2", "slugify/slugify.py", "test_all.py"),
+    Project("humanize==4.17.0", "src/humanize/time.py", "tests/test_time.py", root="src"),
+    Project("sqlparse==0.6.1", "sqlparse/engine/statement_splitter.py", "tests"),
+    Project("itsdangerous==2.2.0", "src/itsdangerous/timed.py", "tests", root="src"),
+    Project("boltons==26.2.0", "boltons/cacheutils.py", "tests/test_cacheutils.py", also="tests"),
 )
 NEEDS = ("text-unidecode", "freezegun")
 """What the projects and their tests import besides."""

@@ -25,10 +25,15 @@ _PROGRESS = re.compile(r"Progress (\d+)/\d+")
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What a tool has judged, and what that took, its start included."""
+    """What a tool has judged, and what that took, its start included.
+
+    Attributes:
+        why: Why it has judged none; empty otherwise.
+    """
 
     mutants: int
     spent: Spent
+    why: str = ""
 
     @property
     def each(self) -> Spent:
@@ -69,6 +74,21 @@ def cosmic_ray(
     return outcomes, Judged(len(outcomes), spent())
 
 
+def seen_alone(project: Project, tree: Path, work: Path, mutant: Mutant) -> str:
+    """Run the test command once more on a mutant by itself, and return how it ended: why two verdicts differ."""
+    place = _copied(tree, work / "alone" / project.name)
+    file = place / project.path
+    source = file.read_text(encoding="utf-8")
+    file.write_text(source[: mutant.start] + mutant.replacement + source[mutant.end :], encoding="utf-8")
+    python = environment("lean", work, "coverage")
+    options = ["-x", "-q", "-p", "no:cacheprovider", "--tb=line"]
+    done = _bounded(
+        [str(python), "-m", "pytest", *options, project.tests], place, _environ(place / project.root), 120
+    )
+    lines = [line.strip() for line in done.text.splitlines() if line.strip()]
+    return "still running after 120 s" if done.code is None else " | ".join(lines[-3:])[:400]
+
+
 def _meta(path: Path) -> dict[str, Any]:
     """Return what mutmut wrote of a file; nothing of one that it was ended in the middle of writing."""
     try:
@@ -90,7 +110,7 @@ def mutmut(project: Project, tree: Path, work: Path, seconds: float) -> Judged:
     # A configuration in there comes before setup.cfg, and the projects' own is of no use in the copy.
     for other in ("pyproject.toml", "tox.ini", "pytest.ini"):
         (place / other).unlink(missing_ok=True)
-    _, spent = _bounded(
+    done = _bounded(
         [str(python.parent / "mutmut"), "run", "--max-children", "2"],
         place,
         _environ(None),
@@ -98,7 +118,7 @@ def mutmut(project: Project, tree: Path, work: Path, seconds: float) -> Judged:
     )
     metas = [_meta(path) for path in (place / "mutants").rglob(f"{Path(project.path).name}.meta")]
     codes = [code for meta in metas for code in meta.get("exit_code_by_key", {}).values()]
-    return Judged(sum(code is not None for code in codes), spent)
+    return done.judged(sum(code is not None for code in codes))
 
 
 def gremlins(project: Project, tree: Path, work: Path, seconds: float) -> Judged:
@@ -112,33 +132,55 @@ def gremlins(project: Project, tree: Path, work: Path, seconds: float) -> Judged
         f"--gremlin-targets={project.path}",
         "--gremlin-workers=2",
     ]
-    text, spent = _bounded(
+    done = _bounded(
         [str(python), "-m", "pytest", "-p", "no:cacheprovider", *options, project.tests],
         place,
         _environ(place / project.root),
         seconds,
     )
-    return Judged(max(map(int, _PROGRESS.findall(text)), default=0), spent)
+    return done.judged(max(map(int, _PROGRESS.findall(done.text)), default=0))
 
 
-def _bounded(
-    command: Sequence[str], place: Path, env: Mapping[str, str], seconds: float
-) -> tuple[str, Spent]:
-    """Run a command, for so many seconds at most, and return what it printed and spent."""
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """A command that has ended: what it printed and spent, and how it ended (None: it was stopped)."""
+
+    text: str
+    spent: Spent
+    code: int | None
+
+    def judged(self, mutants: int) -> Judged:
+        if mutants:
+            return Judged(mutants, self.spent)
+        if self.code is None:
+            return Judged(
+                0, self.spent, f"it had judged no mutant when it was stopped after {self.spent.wall:.0f} s"
+            )
+        last = next((line.strip() for line in reversed(self.text.splitlines()) if line.strip()), "nothing")
+        return Judged(
+            0,
+            self.spent,
+            f"it ended with code {self.code} and no mutant judged; its last words: {last[:160]}",
+        )
+
+
+def _bounded(command: Sequence[str], place: Path, env: Mapping[str, str], seconds: float) -> _Done:
+    """Run a command, for so many seconds at most."""
+    code = None
     log = place / "log.txt"
     with stopwatch() as spent, log.open("wb") as stream:
         process = subprocess.Popen(
             command, cwd=place, env=env, stdout=stream, stderr=stream, start_new_session=True
         )
         try:
-            process.wait(timeout=seconds)
+            code = process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
             # An interrupt lets the tools gather their children, whose CPU time is counted then.
             for how in (signal.SIGINT, signal.SIGKILL):
                 with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
                     os.killpg(process.pid, how)
                     process.wait(timeout=10)
-    return log.read_text(errors="replace"), spent()
+    return _Done(log.read_text(errors="replace"), spent(), code)
 
 
 def _copied(tree: Path, place: Path) -> Path:

@@ -32,12 +32,27 @@ def test_the_memory_of_processes_below_is_seen() -> None:
 
 
 def test_the_time_of_a_command_that_is_stopped_counts_what_it_did(tmp_path: Path) -> None:
-    text, spent = rivals._bounded(
+    done = rivals._bounded(
         [sys.executable, "-c", "print('Progress 3/9', flush=True)\nwhile True: pass"], tmp_path, {}, 0.5
     )
-    assert "Progress 3/9" in text
-    assert spent.wall >= 0.5
-    assert spent.cpu > 0
+    assert "Progress 3/9" in done.text
+    assert done.spent.wall >= 0.5
+    assert done.spent.cpu > 0
+    assert done.judged(3).mutants == 3
+    assert "no mutant when it was stopped after" in done.judged(0).why
+
+
+def test_a_rival_that_fails_tells_its_last_words(tmp_path: Path) -> None:
+    done = rivals._bounded([sys.executable, "-c", "print('no such option\\n'); exit(4)"], tmp_path, {}, 60)
+    assert done.judged(0).why == "it ended with code 4 and no mutant judged; its last words: no such option"
+
+
+def test_the_summary_says_what_was_missed() -> None:
+    good = bench.Row(25.0, 20.0, 15.0, {"mutmut": (2.0, 1.5)}, 80, 80, 150.0)
+    poor = bench.Row(11.0, 9.0, 8.0, {"mutmut": (0.9, 1.1)}, 78, 80, 600.0)
+    assert not [line for line in bench.summary([good], 0.02) if "MISSED" in line]
+    missed = [line for line in bench.summary([good, poor], 0.2) if "MISSED" in line]
+    assert [line.split()[1] for line in missed] == ["20", "12", "99%", "faster", "500", "twice"]
 
 
 def test_a_disagreement_is_told_with_both_outcomes() -> None:
@@ -50,9 +65,9 @@ def test_a_disagreement_is_told_with_both_outcomes() -> None:
         ),
         2,
     )
-    project = projects.Project("p==1", "m.py", "t.py", 2)
+    project = projects.Project("p==1", "m.py", "t.py")
     found = bench._disagreements(project, result, {first.id: "survived", second.id: "survived"})
-    assert [line.splitlines()[0] for line in found] == [
+    assert [text.splitlines()[0] for _, text in found] == [
         f"disagree on m.py:2 {first.id}: killed by t.py::test_f, cosmic-ray survived"
     ]
 
