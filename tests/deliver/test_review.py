@@ -64,6 +64,24 @@ def test_suspected_bugs_come_first(root: Path) -> None:
     assert "expected `raises ValueError`, observed `100`" in body
 
 
+def test_bugs_that_the_author_confirmed_come_before_those_that_are_suspected(root: Path) -> None:
+    repair = SOURCE.replace("> 30", ">= 30")
+    bug = SuspectedBug("price(30) == 300", "price", "300", "assert 100 == 300", "@alice", repair)
+    suspected = target_report().suspected_bugs
+    built = reviewed(root, run_report(targets=(target_report(suspected_bugs=(*suspected, bug)),)))
+    assert built.body.index("Bugs that the author confirmed") < built.body.index("Suspected bugs")
+    assert "`price(30) == 300` should hold, and does not" in built.body
+    (comment,) = (one for one in built.comments if "Confirmed bug" in one.text)
+    assert (comment.path, comment.line) == (PATH, 2)
+    assert "```suggestion\n    if weight >= 30:\n```" in comment.text
+
+
+def test_a_test_that_was_approved_says_by_whom(root: Path) -> None:
+    row = Judgement(f"{TESTS}::test_heavy", None, "approved by @alice", runs=2)
+    built = reviewed(root, run_report(targets=(target_report(ledger=(row,)),)))
+    assert "approved by @alice" in built.body.replace("\u200b", "")
+
+
 def test_measures_stand_before_and_after_with_bars(root: Path) -> None:
     body = reviewed(root).body
     assert "| Changed lines | 0% | 100% | `▓▓▓▓▓▓▓▓▓▓` |" in body
