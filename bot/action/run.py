@@ -105,19 +105,22 @@ class _Step:
 
     # ---------------------------------------------------------------- pull requests
 
-    def _review(self, hub: Hub, pull: Pull) -> int:
+    def _review(self, hub: Hub, pull: Pull, *, is_asked_for: bool = False) -> int:
+        """Review a pull request; that of a fork is answered on GitHub only where somebody who may write asked for it."""
         if pull.state != "open":
             annotate("notice", f"The pull request is {pull.state}.")
             self._runner.set("status", "nothing-to-test")
             return 0
         with tempfile.TemporaryDirectory(prefix="testforge-") as directory:
             report, review = self._work(hub, pull, Path(directory, "clone"))
+            # The event of a fork's pull request comes with a token that cannot write, and that of a comment does not.
+            is_read_only = pull.is_fork and not is_asked_for
             try:
-                url = "" if pull.is_fork else self._publish(hub, pull, review)
+                url = "" if is_read_only else self._publish(hub, pull, review)
             except RefusedError:  # what was written is not lost for it
                 self._tell(report, review, "")
                 raise
-            if pull.is_fork:
+            if is_read_only:
                 annotate(
                     "notice",
                     "The token of a fork's workflow cannot write, so the tests are in the job's summary and in the patch.",
@@ -162,7 +165,7 @@ class _Step:
             annotate("notice", f"{wish.actor} may not command testforge here.")
             return 0
         if wish.command == "":
-            code = self._review(hub, pull)
+            code = self._review(hub, pull, is_asked_for=True)
             if code:
                 answers.answer(hub, pull, wish, f"The review did not come about; {self._url()} says why.")
             return code

@@ -71,6 +71,12 @@ def pull_event(github: GitHub, number: int, action: str = "opened") -> dict[str,
     return official("pull_request", action, github.shapes.payload(REPOSITORY, number, action))
 
 
+def forked_pull(github: GitHub) -> int:
+    github.world.fork(REPOSITORY, "mallory")
+    github.world.push("mallory/parcels", "school", {"school.py": LOUD})
+    return github.world.open_pull(REPOSITORY, "school", head_repo="mallory/parcels").number
+
+
 def comment_event(github: GitHub, number: int, body: str, user: str = "alice") -> dict[str, Any]:
     told = github.world.comment(REPOSITORY, number, body, user=user)
     own = github.shapes.payload(REPOSITORY, number, "created", comment=told, sender=user)
@@ -128,10 +134,7 @@ def test_a_pull_request_is_reviewed_in_a_container(github: GitHub, runner, pull:
 
 @pytest.mark.slow
 def test_a_forks_pull_request_leaves_summary_and_patch_and_posts_nothing(github: GitHub, runner) -> None:
-    world = github.world
-    world.fork(REPOSITORY, "mallory")
-    world.push("mallory/parcels", "school", {"school.py": LOUD})
-    number = world.open_pull(REPOSITORY, "school", head_repo="mallory/parcels").number
+    number = forked_pull(github)
 
     done = runner().run(example("review.yml"), "pull_request", pull_event(github, number), QUICK)
 
@@ -146,13 +149,17 @@ def test_a_forks_pull_request_leaves_summary_and_patch_and_posts_nothing(github:
 
 
 @pytest.mark.slow
-def test_a_command_of_somebody_who_may_write_is_obeyed(github: GitHub, runner, pull: int) -> None:
-    event = comment_event(github, pull, "/testforge")
+def test_a_command_of_somebody_who_may_write_is_obeyed_on_a_forks_pull_request(
+    github: GitHub, runner
+) -> None:
+    number = forked_pull(github)
+    event = comment_event(github, number, "/testforge")
 
     done = runner().run(example("commands.yml"), "issue_comment", event, QUICK)
 
     assert (done.conclusion, done.annotations) == ("success", []), done.log
-    assert len(github.world.repositories[REPOSITORY].pulls[pull].reviews) == 1
+    (review,) = github.world.repositories[REPOSITORY].pulls[number].reviews
+    assert str(review.id) in done.outputs["review-url"]
 
 
 @pytest.mark.parametrize(("body", "conclusion"), [("Thank you!", "skipped"), ("/testforge", "success")])
