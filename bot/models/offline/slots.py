@@ -78,6 +78,9 @@ class Slots:
             node.targets = [self._expression(target, "key") for target in node.targets]
         elif isinstance(node, ast.AugAssign):
             node.value = self._expression(node.value, "other")
+        elif isinstance(node, ast.With):
+            for item in node.items:
+                item.context_expr = self._expression(item.context_expr, "value")
         return node
 
     def _remember_class(self, name: str, value: ast.expr) -> None:

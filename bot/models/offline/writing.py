@@ -13,6 +13,7 @@ from bot.models.offline.assertions import Dialect, PytestDialect, UnittestDialec
 from bot.models.offline.caseids import case_ids
 from bot.models.offline.imports import Imports
 from bot.models.offline.outline import Outline
+from bot.models.offline.probe.contexts import INSIDE
 from bot.models.offline.scenario import Scenario
 from bot.models.offline.setups import Setups
 from bot.models.offline.spelling import qualified, spelled
@@ -227,26 +228,37 @@ class _Writer:
     def _body(self, table: Table, indent: int) -> list[str]:
         quote = self.style.quote
         lines = [line for text in table.given for line in layout.statement(text, indent, quote)]
-        act = self._act(table, indent)
+        act, checks = self._act(table, indent), table.checks
+        if checks and checks[0].expression == INSIDE:
+            act, checks = self._inside(table, indent), checks[1:]
         after = [
-            line
-            for check in table.checks
-            for line in self.dialect.check(check.expression, check.then, indent)
+            line for check in checks for line in self.dialect.check(check.expression, check.then, indent)
         ]
         apart = len(lines) > 2 or (len(lines) > 1 and len(act) + len(after) > 3)
         if apart and lines[-1]:
             lines.append("")
         return [*lines, *act, *after]
 
+    def _inside(self, table: Table, indent: int) -> list[str]:
+        """Return a `with` statement that holds what it looks at to what that gave, instead of binding it."""
+        *head, look = layout.statement(table.when, indent, self.style.quote)
+        expression = look.partition(f"{INSIDE} = ")[2]
+        return [*head, *self.dialect.check(expression, table.checks[0].then, indent + 4)]
+
     def _act(self, table: Table, indent: int) -> list[str]:
         then = table.then
         if then is not None and then.kind == "raises":
-            inner = layout.statement(table.when, indent + 4, self.style.quote)
+            inner = layout.statement(_entering(table.when), indent + 4, self.style.quote)
             return self.dialect.raising(inner, then, indent)
         silent = then is None or table.is_statement or (table.checks and then.text == "None")
         if then is None or silent:
             return layout.statement(table.when, indent, self.style.quote)
         return self.dialect.check(table.when, then, indent)
+
+
+def _entering(when: str) -> str:
+    """Return a `with` statement that is not expected to get inside without what it would look at there."""
+    return f"{when.partition(' as entered:')[0]}:\n    pass" if f"{INSIDE} = entered" in when else when
 
 
 def _patches(given: Iterable[str]) -> bool:

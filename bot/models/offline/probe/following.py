@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
+from .contexts import RAISED, is_manager, used
 from .programs import Arg, Case, Step
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class Follower:
                 kept = self.search.attempt(shown, keep=case.origin == "example" or bool(new))
                 if kept is not None:
                     kept.features |= new
+        elif is_manager(type(value)):
+            self._enter(case, new)
         elif callable(value) and not isinstance(value, type):
             name = _free("decorated", case)
             bound = (*case.given, case.when.bound(name))
@@ -72,6 +75,17 @@ class Follower:
                 case.when.receiver,
             )
             self.search.attempt(Case(case.subject, case.given, step, case.origin), keep=True)
+
+    def _enter(self, case: Case, new: frozenset[Any]) -> None:
+        """Try a context manager: what it gives inside, and what an exception inside comes to."""
+        when = case.when
+        inside = Step(used(when.form, "entered"), when.args, when.op, "", when.receiver, statement=True)
+        left = Step(f"with {when.text}:\n    raise {RAISED[0]}", statement=True)
+        for step in (inside, left):
+            kept = self.search.attempt(Case(case.subject, case.given, step, case.origin), keep=bool(new))
+            if kept is not None:
+                kept.features |= new
+                new = frozenset()
 
     def _ask(self, case: Case, given: tuple[Step, ...], name: str, value: Any) -> None:
         """Try what a decorator has put on a function, such as `cache_info()`, after two calls of it."""

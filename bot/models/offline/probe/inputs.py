@@ -7,7 +7,7 @@ import random
 import re
 from typing import Any
 
-from . import literals, patterns, usage, values
+from . import contexts, literals, patterns, usage, values
 from .annotations import Annotations
 from .programs import Op, Param
 from .surface import Surface
@@ -56,6 +56,8 @@ class Inputs:
                 op.params[0].pool = ["@" + op.receiver]  # of anything else, hashes say nothing
                 continue
             for param in op.params:
+                if param.pool == contexts.RAISED:
+                    continue
                 if param.star == "**":
                     param.pool = self._words(op, param)
                     continue

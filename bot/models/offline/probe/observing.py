@@ -10,6 +10,7 @@ from typing import Any
 
 from . import telling, watching
 from .comparing import items_of
+from .contexts import INSIDE
 from .evaluation import Texts
 from .names import IMPORTS, Names
 from .outcomes import Key, Then
@@ -168,6 +169,9 @@ class Observer:
     ) -> list[tuple[str, Then]]:
         """Look at the objects that were given: what changed, or for a statement without effect, the first view."""
         checks: list[tuple[str, Then]] = []
+        inside = self.look(INSIDE, space) if INSIDE in space else None
+        if inside is not None:
+            checks.append((INSIDE, inside))
         before = {text: key for text, key in before.items() if text != case.when.text}
         for text, key in before.items():
             after = self.look(text, space)

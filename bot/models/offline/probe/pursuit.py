@@ -178,7 +178,8 @@ class Pursuit:
             return False
         if then is not None and then.is_accident(case.when.text, not self.search.focus.whole):
             return False
-        if then is not None and then.kind == "holds" and not then.text and not outcome.checks:
+        silent = then is None or (then.kind == "holds" and not then.text)
+        if silent and not outcome.checks:
             return False
         if then is not None and not self.search.focus.whole and is_opaque(then.text, case.when.text):
             return False

@@ -12,7 +12,7 @@ from collections.abc import Collection
 from types import ModuleType
 from typing import Any
 
-from . import operators
+from . import contexts, operators
 from .programs import Op, Param
 from .signatures import params_of
 
@@ -159,6 +159,8 @@ class Surface:
             ):
                 continue
             self._member(owner, attribute)
+        if contexts.is_manager(cls):
+            owner.ops += contexts.operations(name, self.nodes.get(f"{name}.__exit__"), owner.ops)
         owner.ops.sort(key=lambda op: (not op.public, op.first or 10**6, op.subject))
         owner.views = self._views(owner)
 
