@@ -6,10 +6,11 @@ import contextlib
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bot import settings
+from bot.environment import room
 from bot.environment.indexes import configured
 from bot.environment.pythons import Python
 from bot.errors import InstallationError
@@ -30,6 +31,7 @@ _OFFLINE = re.compile(
 )
 
 
+_OVER = re.compile(r"(?m)^testforge: stopped, more than \d+ MB of disk$")
 _GIT = re.compile(r"(?i)git operation failed|git executable not found|failed to (?:clone|resolve git)")
 """A repository that cannot be fetched says nothing about the index."""
 
@@ -76,6 +78,8 @@ class Failure:
                 f"failed. Check the network and the index settings of pip or uv. {KEYS}",
                 self.detail,
             )
+        if _OVER.search(self.detail):
+            return room.too_much(f"`{self.command}`", room.most_bytes())
         if "No space left on device" in self.detail:
             return InstallationError(
                 f"The dependencies could not be installed, since the disk is full: `{self.command}` failed. "
@@ -194,7 +198,8 @@ def installing(tree: Path, place: Path, python: Python, mounts: Sequence[Path] =
         "UV_PYTHON_DOWNLOADS": "never",
         **versions_without_git(tree),
     }
-    with ProcessSandboxes().open(tree, host_python, LIMITS, network=True, writable=(place, cache)) as box:
+    limits = replace(LIMITS, disk=room.most_bytes())
+    with ProcessSandboxes().open(tree, host_python, limits, network=True, writable=(place, cache)) as box:
         user_settings = Path.home() / ".config" / "uv" / "uv.toml"
         if user_settings.is_file():
             box.write(f"{box.scratch}/home/.config/uv/uv.toml", user_settings.read_bytes())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 from bot import settings
 from bot.errors import InstallationError, SandboxError
 from bot.sandbox import engine
+from bot.sandbox.diskroom import DiskRoom
 from bot.sandbox.engine import speaking
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def watched(where: engine.Engine, container: str, most: int) -> Iterator[None]:
         yield
     except SandboxError:
         if over.is_set():  # the container is gone, and with it whoever was to answer
-            raise _too_much("The installation", most) from None
+            raise too_much("The installation", most) from None
         raise
     finally:
         done.set()
@@ -66,7 +66,7 @@ def written(client: APIClient, container: str, most: int, shown: str) -> None:
     """
     with speaking("tell a container's size"):
         if _size(client, container) > most:
-            raise _too_much(f"`{shown}`", most)
+            raise too_much(f"`{shown}`", most)
 
 
 def check_directory(directory: Path, most: int) -> None:
@@ -75,17 +75,8 @@ def check_directory(directory: Path, most: int) -> None:
     Raises:
         InstallationError: It is more than `most` bytes.
     """
-    seen: set[int] = set()
-    total = 0
-    for place, _, names in os.walk(directory):
-        for name in names:
-            with contextlib.suppress(OSError):
-                about = Path(place, name).lstat()
-                if about.st_ino not in seen:
-                    seen.add(about.st_ino)
-                    total += about.st_blocks * 512
-    if total > most:
-        raise _too_much("The installation", most)
+    if DiskRoom(0.0, most, 0, [str(directory)]).taken() > most:
+        raise too_much("The installation", most)
 
 
 def _size(client: APIClient, container: str) -> int:
@@ -93,7 +84,8 @@ def _size(client: APIClient, container: str) -> int:
     return int(rows[0].get("SizeRw") or 0) if rows else 0
 
 
-def _too_much(what: str, most: int) -> InstallationError:
+def too_much(what: str, most: int) -> InstallationError:
+    """Return the error that ends an installation which takes more than `most` bytes."""
     return InstallationError(
         f"{what} took more than {most / 1e9:g} GB of disk, so it was ended. Have less installed for the tests, or allow "
         "more with TESTFORGE_SANDBOX_IMAGES_GB."

@@ -40,7 +40,7 @@ class Interpreter:
 class Limits:
     """What a command may use: bytes for memory, files and output; a number of processes.
 
-    `disk` is what all files of a container may take together, in bytes; the process sandbox cannot limit it.
+    `disk` is what all files of a sandbox may take together, in bytes.
     """
 
     memory: int = 4 * 1024**3

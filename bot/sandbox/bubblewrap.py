@@ -82,7 +82,7 @@ def wrap(command: Sequence[str], walls: Walls, cwd: str) -> list[str]:
         *("--proc", "/proc", "--dev", "/dev"),
         *_bind("--bind", sorted(walls.writable, key=lambda pair: pair[1])),
         *_bind("--ro-bind-try", sorted(walls.readable, key=lambda pair: pair[1])),
-        *("--remount-ro", "/", "--chdir", cwd, "--"),
+        *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", cwd, "--"),
     ]
     return [*words, *command]
 

@@ -9,17 +9,32 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from bot.errors import SandboxError
-from bot.sandbox import Completed, Limits, loading
+from bot.sandbox import Completed, Limits, diskroom, loading
 from bot.sandbox.answers import text
 from bot.sandbox.leftovers import end_processes
 from bot.sandbox.watching import CHUNK, KILLED, Stream
 
 GRACE_S = 20.0
-NAP_S = 0.5
 """How long past its limit a command's keeper may take to end everything before it is ended itself."""
+NAP_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What the disk was like when a sandbox was opened: see `diskroom.DiskRoom`."""
+
+    since: float
+    free: int
+    places: tuple[str, ...]
+
+    @classmethod
+    def now(cls, *places: Path) -> Opened:
+        """Look at the directories that the sandbox may write to, the first of which tells the file system."""
+        return cls(time.time() - 1, diskroom.free(str(places[0])), tuple(map(str, places)))
 
 
 def execute(
@@ -31,6 +46,7 @@ def execute(
     timeout_s: float,
     stdin: bytes = b"",
     mark: str = "",
+    opened: Opened | None = None,
 ) -> Completed:
     """Run a command and return when it and everything it started are gone.
 
@@ -41,6 +57,7 @@ def execute(
         stdin: What the command reads; after it, the end of the file.
         mark: A text that is in the environment of this sandbox's processes only: by it they are found and killed, should
             the command manage to kill what watches over it.
+        opened: Where the disk is to be watched; None watches nothing.
 
     Returns:
         What it printed and how it ended; a command that a signal killed has exit code 128 + signal.
@@ -56,7 +73,7 @@ def execute(
     try:
         try:
             keeper = subprocess.Popen(
-                _kept(command, limits, timeout_s, reads=control[0], reports=status[1]),
+                _kept(command, limits, timeout_s, opened, reads=control[0], reports=status[1]),
                 cwd=cwd,
                 env=dict(env),
                 stdin=source,
@@ -83,17 +100,34 @@ def execute(
     return _completed(verdict, text(*out.parts()), text(*err.parts()), time.monotonic() - started, limits)
 
 
-def _kept(command: Sequence[str], limits: Limits, timeout_s: float, *, reads: int, reports: int) -> list[str]:
+def _kept(
+    command: Sequence[str],
+    limits: Limits,
+    timeout_s: float,
+    opened: Opened | None,
+    *,
+    reads: int,
+    reports: int,
+) -> list[str]:
     """Return the command line that runs a command below a keeper.
 
     Args:
         reads: The descriptor whose end tells the keeper to end everything.
         reports: The descriptor that it writes to how the command ended.
     """
-    program = [sys.executable, "-I", "-S", "-c", loading.FROM_FILES, loading.files("watching", "keeper")]
+    program = [
+        sys.executable,
+        "-I",
+        "-S",
+        "-c",
+        loading.FROM_FILES,
+        loading.files("watching", "diskroom", "keeper"),
+    ]
     cpu_seconds = math.ceil(timeout_s + 1) * (os.cpu_count() or 1)
     bounds = [timeout_s, limits.memory, limits.file_size, limits.processes, cpu_seconds]
-    return [*program, str(reads), str(reports), *map(str, bounds), *command]
+    seen = opened or Opened(0.0, 0, ())
+    disk = [str(seen.since), str(limits.disk), str(seen.free), "\n".join(seen.places)]
+    return [*program, str(reads), str(reports), *map(str, bounds), *disk, *command]
 
 
 def _source(stdin: bytes) -> int:
@@ -157,6 +191,7 @@ def _completed(report: bytes, stdout: str, stderr: str, duration_s: float, limit
     why = {
         "processes": f"more than {limits.processes} processes at once",
         "memory": f"more than {limits.memory // 1024**2} MB of memory",
+        "disk": f"more than {limits.disk // 1024**2} MB of disk",
         "": "the command killed what watched over it",
     }.get(reason)
     if why is None:

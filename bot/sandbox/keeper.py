@@ -1,10 +1,10 @@
 """Runs one command and stays until every process it started is gone; started by itself (`loading.py`), never imported.
 
-Its arguments: CONTROL STATUS SECONDS MEMORY FILE_SIZE PROCESSES CPU COMMAND...
+Its arguments: CONTROL STATUS SECONDS MEMORY FILE_SIZE PROCESSES CPU SINCE DISK FREE PLACES COMMAND...
 
 CONTROL and STATUS are file descriptors. The keeper adopts whatever its command leaves behind (it is a "child
 subreaper"), so that a daemon that has left the process group is still found. It ends the command when time is up,
-when it holds too much memory or too many processes, or when the other end of CONTROL is closed: that also happens when testforge
+when it holds too much memory or too many processes, when PLACES (one a line) hold too much (`diskroom.py`), or when the other end of CONTROL is closed: that also happens when testforge
 itself is killed. At the end it writes `EXIT_CODE REASON` to STATUS. It is short and imports little, because it
 starts once for each command.
 """
@@ -21,6 +21,7 @@ import signal
 import sys
 import time
 
+from bot.sandbox.diskroom import DiskRoom
 from bot.sandbox.watching import KILLED, become, reap
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -97,7 +98,9 @@ def start(command: list[str], limits: dict[str, int]) -> int:
     return pid
 
 
-def watch(command: int, control: int, seconds: float, most: int, memory: int) -> tuple[int | None, str]:
+def watch(
+    command: int, control: int, seconds: float, most: int, memory: int, room: DiskRoom | None
+) -> tuple[int | None, str]:
     """Wait until the command ends or must end; returns its exit code, if it has one, and why it must."""
     poll = select.poll()
     poll.register(control, select.POLLIN | select.POLLHUP)
@@ -121,6 +124,8 @@ def watch(command: int, control: int, seconds: float, most: int, memory: int) ->
             return None, "processes"
         if memory_of(running) > memory:
             return None, "memory"
+        if room is not None and room.is_over(running):
+            return None, "disk"
         if any(fd == control for fd, _ in poll.poll(min(left, tick) * 1000)):
             return None, "closed"
         tick = min(tick * 2, slowest)
@@ -131,6 +136,8 @@ def main() -> None:
     control, status = int(sys.argv[1]), int(sys.argv[2])
     seconds = float(sys.argv[3])
     memory, file_size, processes, cpu = (int(text) for text in sys.argv[4:8])
+    since, disk, free = float(sys.argv[8]), int(sys.argv[9]), int(sys.argv[10])
+    places = sys.argv[11].splitlines()
     os.set_inheritable(control, False)
     os.set_inheritable(status, False)
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -140,10 +147,11 @@ def main() -> None:
         "RLIMIT_CPU": cpu,
         "RLIMIT_CORE": 0,
     }
-    command = start(sys.argv[8:], limits)
+    command = start(sys.argv[12:], limits)
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)
-    code, reason = watch(command, control, seconds, processes, memory)
+    room = DiskRoom(since, disk, free, places) if places else None
+    code, reason = watch(command, control, seconds, processes, memory, room)
     code = sweep(command, code)
     os.write(status, f"{KILLED if code is None else code} {reason}".encode())

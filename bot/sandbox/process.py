@@ -17,7 +17,7 @@ from typing import Self
 
 from bot.errors import SandboxError
 from bot.sandbox import Completed, Interpreter, Limits, bubblewrap, clearing, leftovers
-from bot.sandbox.commands import execute
+from bot.sandbox.commands import Opened, execute
 from bot.sandbox.copying import copy_missing, copy_tree, delete_tree
 from bot.sandbox.inside import Roots, read_file, remove_entry, write_file
 from bot.sandbox.interpreters import bin_directory, needed_directories
@@ -107,10 +107,11 @@ class ProcessSandbox:
         try:
             self._home.mkdir(mode=0o700)
             locks.append(leftovers.hold(self._home))
-            for part in ("tree", "scratch", "tmp", "bin", "etc"):
+            for part in ("tree", "scratch", "tmp", "shm", "bin", "etc"):
                 (self._home / part).mkdir(mode=0o700)
             self.host_tree, self.host_scratch = self._home / "tree", self._home / "scratch"
             self.restorer = Restorer(self.host_tree)
+            self._opened = Opened.now(self._home, *self._writable)
             bubblewrap.write_accounts(self._home / "etc")
             own_bin = bin_directory(interpreter.command)
             if own_bin is None:
@@ -155,6 +156,7 @@ class ProcessSandbox:
             limits=self._limits,
             timeout_s=timeout_s,
             stdin=stdin,
+            opened=self._opened,
             mark="" if self.walls else f"HOME={self.scratch}/home\0",
         )
 
@@ -209,7 +211,14 @@ class ProcessSandbox:
     def _restore(self) -> None:
         """Make again what every command may count on, should one have deleted it: directories, the tree's files."""
         scratch = self.host_scratch
-        for path in (self.host_tree, scratch, scratch / "home", scratch / "tmp", self._home / "tmp"):
+        for path in (
+            self.host_tree,
+            scratch,
+            scratch / "home",
+            scratch / "tmp",
+            self._home / "tmp",
+            self._home / "shm",
+        ):
             if path.is_symlink() or not path.is_dir():
                 path.unlink(missing_ok=True)
                 path.mkdir(mode=0o700)
@@ -248,6 +257,7 @@ class ProcessSandbox:
                 (str(self.host_tree), self.tree),
                 (str(self.host_scratch), self.scratch),
                 (str(self._home / "tmp"), "/tmp"),
+                (str(self._home / "shm"), "/dev/shm"),
                 *((str(path), str(path)) for path in self._writable),
             ),
             etc=str(self._home / "etc"),
