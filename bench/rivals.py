@@ -125,6 +125,9 @@ def gremlins(project: Project, tree: Path, work: Path, seconds: float) -> Judged
     """Run pytest-gremlins with two workers for so many seconds at most."""
     python = environment("gremlins", work, GREMLINS)
     place = _copied(tree, work / "gremlins" / project.name)
+    if not (place / "pyproject.toml").exists():
+        # It looks for the module below pytest's root directory, which would be the benchmark's own.
+        (place / "pytest.ini").write_text("[pytest]\n")
     options = [
         "-o",
         "filterwarnings=default",
