@@ -17,6 +17,8 @@ import sys
 from pathlib import Path
 
 LINK = "testforge-tree.pth"
+DEEPEST = 100
+"""Directories within each other that a module may lie in."""
 
 
 def main(tree: str, additions: str, roots: list[str]) -> None:
@@ -62,7 +64,8 @@ def settle(
     for file in own.files or ():
         top = file.parts[0]
         source = Path(str(file.locate()))
-        if top.endswith((".dist-info", ".data", ".pth")) or not _lies_in(source, site):
+        ours = len(file.parts) < DEEPEST and _lies_in(source, site)
+        if top.endswith((".dist-info", ".data", ".pth")) or not ours:
             continue
         home = next((root for root in roots if (tree / root / top).exists()), None)
         if home is None:

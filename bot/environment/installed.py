@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import csv
 import importlib.metadata
 import json
 import shutil
-from collections.abc import Iterable, Mapping
+import stat
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -13,19 +16,24 @@ from packaging.utils import canonicalize_name
 
 from bot.environment.naming import is_for_tests
 
+READ = ("METADATA", "RECORD", "direct_url.json")
+"""The files about a distribution that are read."""
+LARGEST = 16 * 1024**2
+"""Of such a file, in bytes."""
+
 
 def packages(environment: Path) -> dict[str, str]:
     """Return the versions of what is installed in an environment, by canonical name."""
-    found = importlib.metadata.distributions(path=[str(_site(environment))])
-    return {canonicalize_name(each.metadata["Name"]): each.version for each in found if each.metadata["Name"]}
+    return {canonicalize_name(each.metadata["Name"]): each.version for each in _distributions(environment)}
 
 
 def project(environment: Path, tree: str) -> importlib.metadata.Distribution | None:
     """Return the distribution that was built from `tree`; None if it is not installed."""
-    for found in importlib.metadata.distributions(path=[str(_site(environment))]):
-        origin = found.read_text("direct_url.json")
-        if origin and json.loads(origin).get("url") == f"file://{tree}":
-            return found
+    for found in _distributions(environment):
+        with contextlib.suppress(ValueError, AttributeError, RecursionError):
+            origin = found.read_text("direct_url.json")
+            if origin and json.loads(origin).get("url") == f"file://{tree}":
+                return found
     return None
 
 
@@ -68,6 +76,25 @@ def _keep(source: Path, target: Path) -> None:
     if source.is_file() and not source.is_symlink():
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source, target)
+
+
+def _distributions(environment: Path) -> Iterator[importlib.metadata.Distribution]:
+    """Yield what is installed, as far as it can be read: the installation may have put anything in a file's place."""
+    for home in sorted(_site(environment).glob("*.dist-info")):
+        if not home.is_symlink() and all(_can_be_read(home / name) for name in READ):
+            found = importlib.metadata.Distribution.at(home)
+            with contextlib.suppress(ValueError, TypeError, LookupError, RecursionError, csv.Error, OSError):
+                if found.metadata["Name"] and found.version and found.files is not None:
+                    yield found
+
+
+def _can_be_read(path: Path) -> bool:
+    """Tell whether a file is missing, or a regular one of a size that makes sense: reading a pipe would never end."""
+    try:
+        about = path.lstat()
+    except OSError:
+        return True
+    return stat.S_ISREG(about.st_mode) and about.st_size <= LARGEST
 
 
 def _site(environment: Path) -> Path:
