@@ -67,6 +67,8 @@ def intent(
             console.print(_opening(inquiry))
             state = None
             for state in converse(inquiry.pool, author, questions=questions):
+                if state.overruled:
+                    console.print("  No candidate agrees with all your answers; the last one counts.")
                 console.print(f"  {len(state.alive)} of {len(inquiry.candidates)} candidates agree.\n")
             if state is None:
                 if not author.asked:
