@@ -70,9 +70,13 @@ def _in_steps(job: _Job) -> Json:
     end: Json = step("work", job.work, planned, check)
     if end["state"] == "found" and is_review:
         end = step("post", job.post, planned)
-    if end["state"] in ("found", "done"):
-        asked = step("ask", job.ask, planned)
-        end = end if is_review else _end("asked", asked)
+    if end["state"] == "done":
+        try:
+            step("ask", job.ask, planned)
+        except TestforgeError as error:  # the review stands; a question is more than was asked for
+            job.log.warning("the author could not be asked", reason=error.message)
+    elif end["state"] == "found":
+        end = _end("asked", step("ask", job.ask, planned))
     return end
 
 

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from sample_report import CONTENT, PATH, SOURCE, TESTS, run_report, target_report
 
-from bot.deliver import markdown
+from bot.deliver import body, markdown
 from bot.deliver.boxes import ticked, unticked
+from bot.deliver.facts import Facts
 from bot.deliver.proposals import counted, fault
 from bot.deliver.review import Review, build
 from bot.domain import Judgement, Reason, RunReport, Suite, SuspectedBug
@@ -229,6 +230,34 @@ def test_a_large_run_fits_by_dropping_the_names_of_rejected_tests_first(root: Pa
     assert "test_0xxx" not in body
     assert "were generated and rejected" in body
     assert f"```python\n{CONTENT}```" in body
+
+
+def test_detail_is_left_out_in_the_order_that_the_documentation_states(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = tuple(Judgement(f"{TESTS}::test_{n:02}", None, "", (3,), ("M1",), "failed", 3) for n in range(31))
+    targets = []
+    for number in range(12):
+        target = target_report(ledger=(*kept, Judgement("t.py::test_gone", Reason.FLAKY)))
+        where = f"src/parcel/file{number}.py"
+        suite = Suite(f"tests/test_file{number}.py", CONTENT)
+        targets.append(replace(target, target=replace(target.target, path=where), suite=suite))
+    seen: list[Facts] = []
+    monkeypatch.setattr(body, "render", lambda facts: seen.append(facts) or "a body")
+    reviewed(root, run_report(targets=tuple(targets)))
+    details = {
+        "names of rejected tests": "test_gone",
+        "killed mutants": "`>` to `>=`",
+        "contents of new files": f"```python\n{CONTENT}```",
+        "tests beyond the thirtieth": "`test_30`",
+        "files beyond the tenth": "#### `src/parcel/file10.py`",
+        "tests beyond the third": "`test_29`",
+    }
+    told = [
+        [name for name, text in details.items() if text in "\n".join(body._parts(seen[0], detail))]
+        for detail in body._LEVELS
+    ]
+    assert told == [list(details)[number:] for number in range(len(details) + 1)]
 
 
 def test_a_huge_run_fits_and_keeps_what_to_type(root: Path) -> None:
