@@ -5,19 +5,17 @@ The work is the guest's (`guest/matrix.py`); here are the questions, the answers
 
 from __future__ import annotations
 
-import json
-import posixpath
-import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from bot.errors import MeasureError
+from bot.measure.guest_jobs import Answer, run_job
 from bot.sandbox import Sandbox
 
 LIMIT_S = 0.25
 MEMORY = 1024**3
-_ANSWER_BYTES = 1024**3
+_Place = tuple[int, int]
 
 Kind = Literal["value", "raised", "timeout", "died", "unparsable"]
 
@@ -68,6 +66,7 @@ def run_grids(
     memory: int = MEMORY,
     workers: int = 2,
     alone: bool = False,
+    seed: int = 0,
     timeout_s: float = 3600.0,
 ) -> tuple[tuple[tuple[Cell, ...], ...], ...]:
     """Run every program of every grid on every input of its grid.
@@ -79,7 +78,8 @@ def run_grids(
         memory: Bytes of address space that a program may use.
         workers: Processes that share the work.
         alone: Give each pair of program and input a process of its own: slow, the same answer.
-        timeout_s: Wall limit for all of it, in seconds.
+        seed: Of random numbers and of the order of sets.
+        timeout_s: Wall limit for all of it, in seconds; for what is left once more after a program has ended the runner.
 
     Returns:
         By grid, by program, a cell for each input.
@@ -87,39 +87,57 @@ def run_grids(
     Raises:
         MeasureError: The guest gave no complete answer.
     """
-    place = posixpath.join(box.scratch, f"grid-{uuid.uuid4().hex}")
-    job, results = posixpath.join(place, "job.json"), posixpath.join(place, "results.jsonl")
     asked = {
         "grids": [
             {"programs": g.programs, "inputs": g.inputs, "tests": g.tests, "module": g.module} for g in grids
         ],
         "limit_s": limit_s,
         "memory": memory,
-        "workers": workers,
         "alone": alone,
-        "results": results,
+        "draw": seed,
     }
-    box.write(job, json.dumps(asked).encode())
-    try:
-        command = [box.interpreter.command, posixpath.join(box.guest, "grid.py"), job]
-        done = box.run(command, timeout_s=timeout_s, env={"PYTHONHASHSEED": "0"})
-        try:
-            lines = box.read(results, limit=_ANSWER_BYTES).splitlines()
-        except FileNotFoundError:
-            lines = []
-    finally:
-        box.remove(place)
-    found: dict[tuple[int, int], tuple[Cell, ...]] = {}
-    for line in lines:
-        row: dict[str, Any] = json.loads(line)
-        cells = zip(row["kinds"], row["texts"], row["tests"], strict=True)
-        found[row["grid"], row["program"]] = tuple(Cell(*cell) for cell in cells)
-    expected = [(g, p) for g, grid in enumerate(grids) for p in range(len(grid.programs))]
-    if set(found) != set(expected):
-        why = f"timed out after {timeout_s:g} s" if done.timed_out else f"exited with {done.exit_code}"
-        raise MeasureError(
-            f"The programs could not all be run: the runner {why} with {len(found)} of {len(expected)} done. "
-            "Give it more time, or fewer programs at once.",
-            detail=(done.stdout + done.stderr)[-4000:],
-        )
+    found: dict[_Place, tuple[Cell, ...]] = {}
+    left = [(g, p) for g, grid in enumerate(grids) for p in range(len(grid.programs))]
+    while left:
+        job = {**asked, "order": left, "workers": workers}
+        answer = run_job(box, "grid", job, timeout_s=timeout_s, hash_seed=seed)
+        begun = _take(answer, grids, found)
+        left = [place for place in left if place not in found]
+        if left and (answer.forged or answer.completed.timed_out or (workers == 1 and begun != left[0])):
+            raise _unfinished(answer, len(found), len(left), timeout_s)
+        if left and workers == 1:  # it has ended more than itself, so that no cell of it was told
+            found[left[0]] = _died(grids[left[0][0]])
+            del left[0]
+        workers = 1
     return tuple(tuple(found[g, p] for p in range(len(grid.programs))) for g, grid in enumerate(grids))
+
+
+def _take(answer: Answer, grids: Sequence[Grid], found: dict[_Place, tuple[Cell, ...]]) -> _Place | None:
+    """Add what an answer says of programs to what was found, and return the program that was begun last."""
+    begun: _Place | None = None
+    for row in answer.rows:
+        if row.get("event") == "program":
+            begun = row["grid"], row["program"]
+        elif "kinds" in row:
+            found[row["grid"], row["program"]] = _cells(row, grids[row["grid"]])
+    return begun
+
+
+def _cells(row: Mapping[str, Any], grid: Grid) -> tuple[Cell, ...]:
+    """Return the cells of a row."""
+    rows = zip(row["kinds"], row["texts"], row["tests"], grid.inputs, strict=True)
+    return tuple(Cell(kind, text, outcomes) for kind, text, outcomes, _ in rows)
+
+
+def _died(grid: Grid) -> tuple[Cell, ...]:
+    return tuple(Cell("died", None, "X" * len(tests)) for tests in grid.tests)
+
+
+def _unfinished(answer: Answer, done: int, left: int, timeout_s: float) -> MeasureError:
+    completed = answer.completed
+    why = f"timed out after {timeout_s:g} s" if completed.timed_out else f"exited with {completed.exit_code}"
+    return MeasureError(
+        f"The programs could not all be run: the runner {why} with {done} of {done + left} done. "
+        "Give it more time, or fewer programs at once.",
+        detail=answer.forged or answer.output[-4000:],
+    )

@@ -55,6 +55,31 @@ HOSTILE = {
     "remembers": "seen = []\ndef f(x, more=[]):\n    more.append(x); seen.append(x)\n    return x + len(more) * len(seen)\n",
     "kills its group": "import os, signal\ndef f(x):\n    os.killpg(0, signal.SIGKILL)\n",
     "writes answers": 'import os\ndef f(x):\n    for n in range(3, 30):\n        try: os.write(n, b\'[0, "value", "2", "P"]\\n\')\n        except OSError: pass\n    return 0\n',
+    "takes the next programs": "import os\ndef f(x):\n    for n in range(3, 30):\n        try: os.set_blocking(n, False); os.read(n, 80)\n        except OSError: pass\n    return x + 1\n",
+    "ends its runner": "import os, signal\ndef f(x):\n    os.kill(os.getppid(), signal.SIGKILL)\n    return x + 1\n",
+    "ends all that keeps its cells": """
+        import os, signal
+        def f(x):
+            parents = [os.getppid()]
+            for _ in range(2):
+                parents.append(int(open(f"/proc/{parents[-1]}/stat").read().rpartition(")")[2].split()[1]))
+            for one in reversed(parents):
+                os.kill(one, signal.SIGKILL)
+            return x + 1
+    """,
+    "posts in the name of others": """
+        import json, os, socket, struct
+        def f(x):
+            names = {line.split("@")[1].strip() for line in open("/proc/net/unix") if "@testforge-" in line}
+            assert names
+            for name in names:
+                to = socket.socket(socket.AF_UNIX)
+                to.connect("\\0" + name)
+                rows = [{"grid": 0, "program": n, "kinds": ["value"] * 2, "texts": ["7"] * 2, "tests": ["F"] * 2} for n in range(99)]
+                to.sendall("".join(json.dumps(row) + "\\n" for row in [{"problem": "none", "message": ""}, *rows]).encode())
+                to.close()
+            return x + 1
+    """,
     "sleeps": "import time\ndef f(x):\n    time.sleep(1000)\n",
 }
 
@@ -69,7 +94,10 @@ def test_no_program_harms_another(table_of):
 
     assert set(table.outcomes[1::2]) == {"PP"}
     found = dict(zip(HOSTILE, table.outcomes[::2], strict=True))
-    assert found["remembers"] == "PP"
+    assert (
+        found["remembers"] == found["takes the next programs"] == found["posts in the name of others"] == "PP"
+    )
+    assert found["ends its runner"] == found["ends all that keeps its cells"] == "XX"
     assert found["exits"] == "EE"
     assert found["exits at once"] == found["kills its group"] == "XX"
     for name in (

@@ -45,6 +45,7 @@ class Cells:
         limit_s: CPU seconds for an input with one of its predicates.
         late: Inputs that took too long in earlier processes.
         module: The dotted name that the program runs under; empty is none.
+        draw: The seed of random numbers.
     """
 
     def __init__(
@@ -55,7 +56,9 @@ class Cells:
         limit_s: float,
         late: int = 0,
         module: str = "",
+        draw: int = 0,
     ) -> None:
+        self._draw = draw
         self._names = {"__name__": module or "program", "__builtins__": builtins}
         if module:
             self._names["__package__"] = module.rpartition(".")[0]
@@ -81,7 +84,7 @@ class Cells:
             numbers: Which inputs.
             single: Stop after the first, unless the program ends before any input, which is then true of all.
         """
-        random.seed(0)  # a fork draws a seed of its own, but every pair is to meet the same numbers
+        random.seed(self._draw)  # a fork draws a seed of its own, but every pair is to meet the same numbers
         self._owner = os.getpid()
         signal.signal(signal.SIGPROF, self._expire)
         for place, number in enumerate(numbers):

@@ -16,6 +16,7 @@ START_SECONDS = 60.0
 _EXTRA_MEMORY = 1024**3
 _PATIENCE = 5  # how often a wall limit is granted again while the process still computes (a busy machine)
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
+_DUMPABLE = 4  # PR_SET_DUMPABLE
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,12 @@ def adopt_orphans() -> None:
     """Make this process the parent of what its children leave behind, so that it can be ended."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
+
+
+def hide() -> None:
+    """Keep processes of this user, unless it is root, out of the memory of this one and of those that it starts."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_DUMPABLE, 0, 0, 0, 0)
 
 
 def become_a_trial() -> None:

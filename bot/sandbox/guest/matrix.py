@@ -1,13 +1,19 @@
 """Many programs on many inputs, each pair as if it ran alone: one fork a program, and a new one after any accident.
 
 The job holds `grids`, each with `programs` (texts), `inputs` (expressions), `tests` (for each input its predicates over
-`_`), and besides `limit_s` (CPU seconds a pair), `memory` (bytes a process), `workers`, `alone` (a process for every
-pair, to check the rest against) and `results`. One line is written for each program, in order of completion:
+`_`), and besides `order` (which programs to run, as pairs of grid and program), `limit_s` (CPU seconds a pair),
+`memory` (bytes a process), `workers`, `alone` (a process for every pair, to check the rest against) and `draw` (the seed
+of random numbers). Two lines are posted for each program, as it begins and as it ends:
 
+    {"event": "program", "grid": 0, "program": 3}
     {"grid": 0, "program": 3, "kinds": ["value", ...], "texts": ["[1, 2]", ...], "tests": ["PF", ...]}
 
 with one entry an input: what it gave, the text of its value or exception (null: none that could be told), and the
-outcomes of its tests (`cells.py` names the letters).
+outcomes of its tests (`cells.py` names the letters). The first is posted by a single worker only: should the program end
+that, it is known who did.
+
+Programs run in sessions of their own, and the clerk takes no letter from there: a program can write to the one pipe that
+its own cells come by, and to nothing else that is believed.
 """
 
 from __future__ import annotations
@@ -18,11 +24,10 @@ import importlib
 import json
 import os
 import select
-import shutil
 import struct
 import time
-from collections.abc import Iterator, Mapping
-from typing import Any, TextIO
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from .cells import (
     DIED,
@@ -35,7 +40,8 @@ from .cells import (
     Cells,
     confine,
 )
-from .children import adopt_orphans, cpu_seconds, end
+from .children import adopt_orphans, cpu_seconds, end, hide
+from .letterbox import Sender
 from .literals import LONGEST
 from .reach import reaches_further
 
@@ -47,35 +53,31 @@ _WALL_FACTOR = 40
 
 
 def main(job: dict[str, Any]) -> int:
-    """Run all grids of a job; the exit code is 0."""
+    """Run the programs of a job; the exit code is 0."""
+    hide()
+    post = Sender(job["results"]).post
     queue, feed = os.pipe()
-    order = [(g, p) for g, grid in enumerate(job["grids"]) for p in range(len(grid["programs"]))]
+    order = job["order"]
     for module in dict.fromkeys(grid["module"] for grid in job["grids"] if grid["module"]):
         _import(module)
     gc.collect()
     gc.freeze()
-    parts = []
-    for number in range(max(1, min(int(job["workers"]), len(order) or 1))):
-        # A file without a name: no program finds it to write there.
-        part = open(f"{job['results']}.{number}", "w+", encoding="utf-8")  # noqa: SIM115
-        os.unlink(part.name)
+    workers = []
+    for _ in range(max(1, min(int(job["workers"]), len(order) or 1))):
         pid = os.fork()
         if pid == 0:
-            os.close(feed)
-            _work(job, queue, part)
-            os._exit(0)
-        parts.append((pid, part))
+            try:
+                os.close(feed)
+                _work(job, queue, post)
+            finally:
+                os._exit(0)
+        workers.append(pid)
     os.close(queue)
     with contextlib.suppress(BrokenPipeError), os.fdopen(feed, "wb") as numbers:
         for grid, program in order:
             numbers.write(_NUMBER.pack(grid, program))
-    for pid, _ in parts:
+    for pid in workers:
         os.waitpid(pid, 0)
-    with open(job["results"], "w", encoding="utf-8") as results:
-        for _, part in parts:
-            with part:
-                part.seek(0)
-                shutil.copyfileobj(part, results)
     return 0
 
 
@@ -89,7 +91,7 @@ def _import(module: str) -> None:
             os._exit(0)
 
 
-def _work(job: Mapping[str, Any], queue: int, results: TextIO) -> None:
+def _work(job: Mapping[str, Any], queue: int, post: Callable[[bytes], None]) -> None:
     """Take programs from the queue until it is empty."""
     adopt_orphans()
     while True:
@@ -97,11 +99,13 @@ def _work(job: Mapping[str, Any], queue: int, results: TextIO) -> None:
         if len(taken) < _NUMBER.size:
             return
         grid, program = _NUMBER.unpack(taken)
-        _run(job, grid, program, results)
+        if job["workers"] == 1:
+            post(_line(event="program", grid=grid, program=program))
+        post(_run(job, grid, program, queue))
 
 
-def _run(job: Mapping[str, Any], grid: int, program: int, results: TextIO) -> None:
-    """Run one program on all inputs of its grid."""
+def _run(job: Mapping[str, Any], grid: int, program: int, queue: int) -> bytes:
+    """Run one program on all inputs of its grid, and return the line that says what it gave."""
     mine = job["grids"][grid]
     text, inputs, tests = mine["programs"][program], mine["inputs"], mine["tests"]
     single = bool(job.get("alone")) or reaches_further(text)
@@ -110,25 +114,27 @@ def _run(job: Mapping[str, Any], grid: int, program: int, results: TextIO) -> No
     while left:
         # A program that ran out of time in one process is known for it in the next.
         late = 0 if job.get("alone") else sum(row[0] == TIMEOUT for row in rows.values())
-        cells = Cells(text, inputs, tests, float(job["limit_s"]), late, mine["module"])
+        cells = Cells(text, inputs, tests, float(job["limit_s"]), late, mine["module"], job["draw"])
         batch = left[:1] if job.get("alone") else left
-        for number, kind, value, outcomes in _in_child(job, cells, batch, single):
+        for number, kind, value, outcomes in _in_child(job, cells, batch, single, queue):
             rows[number] = (kind, value, outcomes)
         left = [number for number in left if number not in rows]
     done = [rows[number] for number in range(len(inputs))]
-    line = {
-        "grid": grid,
-        "program": program,
-        "kinds": [row[0] for row in done],
-        "texts": [row[1] for row in done],
-        "tests": [row[2] for row in done],
-    }
-    results.write(json.dumps(line) + "\n")
-    results.flush()
+    return _line(
+        grid=grid,
+        program=program,
+        kinds=[row[0] for row in done],
+        texts=[row[1] for row in done],
+        tests=[row[2] for row in done],
+    )
+
+
+def _line(**fields: Any) -> bytes:
+    return json.dumps(fields).encode("ascii") + b"\n"
 
 
 def _in_child(
-    job: Mapping[str, Any], cells: Cells, batch: list[int], single: bool
+    job: Mapping[str, Any], cells: Cells, batch: list[int], single: bool, queue: int
 ) -> Iterator[tuple[int, str, Any, str]]:
     """Yield what the inputs of a batch give, run in one forked process; up to the one that ends it, if any does."""
     tests = cells.tests
@@ -136,6 +142,7 @@ def _in_child(
     pid = os.fork()
     if pid == 0:
         os.close(out)
+        os.close(queue)
         try:
             confine(int(job["memory"]))
             for row in cells.run(batch, single):
