@@ -49,6 +49,10 @@ class Dialect(Protocol):
         """Return the lines that expect the exception from `body`, lines already indented one step further."""
         ...
 
+    def warning(self, body: list[str], then: Then, indent: int) -> list[str]:
+        """Return the lines that expect the warning from `body`, in the same way."""
+        ...
+
 
 def pattern_of(message: str, quote: str) -> str:
     """Return the expression for `match=`: plain where nothing needs escaping, `re.escape(...)` otherwise; or empty."""
@@ -129,8 +133,15 @@ class PytestDialect:
 
     def raising(self, body: list[str], then: Then, indent: int) -> list[str]:
         """Return a `with pytest.raises(...)` block."""
-        pattern = pattern_of(then.message, self.quote)
-        call = f"pytest.raises({then.type}, match={pattern})" if pattern else f"pytest.raises({then.type})"
+        return self._expecting("raises", then.type, then.message, indent, body)
+
+    def warning(self, body: list[str], then: Then, indent: int) -> list[str]:
+        """Return a `with pytest.warns(...)` block."""
+        return self._expecting("warns", then.warning, then.warned, indent, body)
+
+    def _expecting(self, what: str, kind: str, message: str, indent: int, body: list[str]) -> list[str]:
+        pattern = pattern_of(message, self.quote)
+        call = f"pytest.{what}({kind}, match={pattern})" if pattern else f"pytest.{what}({kind})"
         node = ast.parse(call, mode="eval").body
         return [*laid_out(node, indent, self.quote, lead="with ", trail=":"), *body]
 
@@ -175,12 +186,15 @@ class UnittestDialect:
 
     def raising(self, body: list[str], then: Then, indent: int) -> list[str]:
         """Return a `with self.assertRaisesRegex(...)` block."""
-        pattern = pattern_of(then.message, self.quote)
-        call = (
-            f"self.assertRaisesRegex({then.type}, {pattern})"
-            if pattern
-            else f"self.assertRaises({then.type})"
-        )
+        return self._expecting("assertRaises", then.type, then.message, indent, body)
+
+    def warning(self, body: list[str], then: Then, indent: int) -> list[str]:
+        """Return a `with self.assertWarnsRegex(...)` block."""
+        return self._expecting("assertWarns", then.warning, then.warned, indent, body)
+
+    def _expecting(self, what: str, kind: str, message: str, indent: int, body: list[str]) -> list[str]:
+        pattern = pattern_of(message, self.quote)
+        call = f"self.{what}Regex({kind}, {pattern})" if pattern else f"self.{what}({kind})"
         node = ast.parse(call, mode="eval").body
         return [*laid_out(node, indent, self.quote, lead="with ", trail=":"), *body]
 

@@ -51,6 +51,10 @@ def _candidates(table: Table, outline: Outline, in_class: str) -> Iterator[str]:
         guilty = [] if table.columns else first_inputs
         yield from _raising(base, table, inputs, guilty, states, options)
         return
+    if table.then is not None and table.then.warning:
+        yield f"{base}_warns"
+        yield from (f"{base}_warns_for_{phrase}" for phrase in inputs)
+        yield from (f"{base}_warns_{state}" for state in states)
     if not table.columns:
         yield from (f"{base}_of_{phrase}" for phrase in first_inputs[:1])
         yield from (f"{base}_{effect}" for effect in effects[:1] if not options)

@@ -19,12 +19,15 @@ class Then:
         text: A Python expression that a person could have written; for `raises`, empty.
         type: For `raises`, the exception's name as the test must spell it; otherwise the value's type name.
         message: For `raises`, `str(exception)`; empty if it says nothing stable.
+        warning: The category of a warning that came with it, as the test must spell it; `warned` is its message.
     """
 
     kind: Kind
     text: str = ""
     type: str = ""
     message: str = ""
+    warning: str = ""
+    warned: str = ""
 
 
 @dataclass(frozen=True, slots=True)

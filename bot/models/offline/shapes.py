@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bot.models.offline.outline import Outline
 from bot.models.offline.scenario import Scenario, Then
@@ -41,6 +42,8 @@ def _outcome(then: Then | None) -> tuple[str, ...]:
     """Tell outcomes apart that cannot be asserted in one line."""
     if then is None:
         return ()
+    if then.warning:
+        return ("warns", then.warning, message_shape(then.warned), *_outcome(replace(then, warning="")))
     if then.kind == "raises":
         return ("raises", then.type, message_shape(then.message))
     if then.kind == "holds":

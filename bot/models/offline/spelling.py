@@ -6,7 +6,6 @@ import ast
 from collections.abc import Callable
 from dataclasses import replace
 
-from bot.models.offline.scenario import Then
 from bot.models.offline.tables import Table
 
 
@@ -14,11 +13,11 @@ def spelled(table: Table, spell: Callable[[str], str]) -> Table:
     """Return a table with every piece of code spelled anew."""
     then = table.then
     if then is not None:
-        then = Then(
-            then.kind,
-            spell(then.text),
-            spell(then.type) if then.kind == "raises" else then.type,
-            then.message,
+        then = replace(
+            then,
+            text=spell(then.text),
+            type=spell(then.type) if then.kind == "raises" else then.type,
+            warning=spell(then.warning),
         )
     return replace(
         table,

@@ -183,6 +183,7 @@ def _unified(
     if first is None or first.kind == "holds":
         return first
     known = [then for then in thens if then is not None]
+    first = replace(first, warned=common_message([then.warned for then in known]))
     if first.kind == "raises":
         return replace(first, message=common_message([then.message for then in known]))
     texts = [canonical(then.text, quote) for then in known]

@@ -13,7 +13,7 @@ from bot.models.offline.assertions import Dialect, PytestDialect, UnittestDialec
 from bot.models.offline.caseids import case_ids
 from bot.models.offline.imports import Imports
 from bot.models.offline.outline import Outline
-from bot.models.offline.probe.contexts import INSIDE
+from bot.models.offline.probe.contexts import INSIDE, looks_inside
 from bot.models.offline.scenario import Scenario
 from bot.models.offline.setups import Setups
 from bot.models.offline.spelling import qualified, spelled
@@ -229,7 +229,7 @@ class _Writer:
         quote = self.style.quote
         lines = [line for text in table.given for line in layout.statement(text, indent, quote)]
         act, checks = self._act(table, indent), table.checks
-        if checks and checks[0].expression == INSIDE:
+        if checks and checks[0].expression == INSIDE and looks_inside(table.when):
             act, checks = self._inside(table, indent), checks[1:]
         after = [
             line for check in checks for line in self.dialect.check(check.expression, check.then, indent)
@@ -253,6 +253,8 @@ class _Writer:
         silent = then is None or table.is_statement or (table.checks and then.text == "None")
         if then is None or silent:
             return layout.statement(table.when, indent, self.style.quote)
+        if then.warning:
+            return self.dialect.warning(self.dialect.check(table.when, then, indent + 4), then, indent)
         return self.dialect.check(table.when, then, indent)
 
 

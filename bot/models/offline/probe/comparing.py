@@ -10,6 +10,7 @@ from typing import Any
 from .evaluation import Texts
 from .outcomes import Then
 from .programs import Case
+from .warned import Warned
 
 ITERATED = 60
 
@@ -17,8 +18,9 @@ ITERATED = 60
 class Comparison:
     """Compares what steps give with what they gave."""
 
-    def __init__(self, texts: Texts) -> None:
+    def __init__(self, texts: Texts, warned: Warned) -> None:
         self.texts = texts
+        self.warned = warned
 
     def same(self, case: Case, then: Then | None, space: dict[str, Any]) -> bool:
         """Run a case's last step; whether it gives this."""
@@ -36,9 +38,10 @@ class Comparison:
                 told = type(error).__name__ == then.type.rsplit(".", 1)[-1]
                 return told and (not then.message or str(error) == then.message)
             return False
+        self.warned.heard.clear()
         value = eval(self.texts.code(text, "eval"), space)
         space["result"] = value
-        return self.matches(then, value, space)
+        return self.matches(then, value, space) and self.warned.has(then)
 
     def matches(self, then: Then, value: Any, space: dict[str, Any]) -> bool:
         """Whether an assertion of what a step gave holds for this value."""

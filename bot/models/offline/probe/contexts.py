@@ -43,3 +43,8 @@ def operations(name: str, node: Any, ops: Sequence[Op]) -> Iterator[Op]:
 def used(manager: str, expression: str) -> str:
     """Return the form of a statement that looks at an expression within the context."""
     return f"with {manager} as entered:\n    {INSIDE} = {expression}"
+
+
+def looks_inside(text: str) -> bool:
+    """Whether a step is a statement that `used` has made."""
+    return text.startswith("with ") and text.rpartition("\n")[2].startswith(f"    {INSIDE} = ")

@@ -121,6 +121,7 @@ class Exploration:
         module = self.woven.load()
         self.runner = Runner(module, self.woven.tree, self.woven.path, self.record, self.guard, self.ambience)
         sys.stdout = sys.stderr = self.runner.sink
+        self.runner.warned.install()
         self.ambience.home = f"{Path(self.woven.path).parent}{os.sep}"
         self.surface = surface.Surface(module, self.woven.source, self.woven.tree)
         for owner in self.surface.owners:

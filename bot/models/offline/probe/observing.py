@@ -10,7 +10,7 @@ from typing import Any
 
 from . import telling, watching
 from .comparing import items_of
-from .contexts import INSIDE
+from .contexts import INSIDE, looks_inside
 from .evaluation import Texts
 from .names import IMPORTS, Names
 from .outcomes import Key, Then
@@ -169,7 +169,7 @@ class Observer:
     ) -> list[tuple[str, Then]]:
         """Look at the objects that were given: what changed, or for a statement without effect, the first view."""
         checks: list[tuple[str, Then]] = []
-        inside = self.look(INSIDE, space) if INSIDE in space else None
+        inside = self.look(INSIDE, space) if looks_inside(case.when.text) else None
         if inside is not None:
             checks.append((INSIDE, inside))
         before = {text: key for text, key in before.items() if text != case.when.text}

@@ -18,13 +18,13 @@ _ACCIDENTS = (
 _LOOKUPS = ("KeyError", "IndexError", "AssertionError", "UnicodeDecodeError", "UnicodeEncodeError")
 _LOOKING_UP = re.compile(r"\[|pop|get|remove|index|del |move|update|discard")
 
-Key = tuple[str, str, str, str]
+Key = tuple[str, ...]
 
 
 class Then:
     """What an expression gave, as a scenario tells it, and the value or exception itself while it is at hand."""
 
-    __slots__ = ("deliberate", "kind", "literal", "message", "text", "type", "value")
+    __slots__ = ("deliberate", "kind", "literal", "message", "text", "type", "value", "warned", "warning")
 
     def __init__(
         self, kind: str, text: str = "", type_: str = "", message: str = "", value: Any = None
@@ -36,10 +36,18 @@ class Then:
         self.value = value
         self.deliberate = False
         self.literal = False
+        self.warning = self.warned = ""
 
     def row(self) -> dict[str, str]:
         """Return it as a row of the output."""
-        full = {"kind": self.kind, "text": self.text, "type": self.type, "message": self.message}
+        full = {
+            "kind": self.kind,
+            "text": self.text,
+            "type": self.type,
+            "message": self.message,
+            "warning": self.warning,
+            "warned": self.warned,
+        }
         return {key: value for key, value in full.items() if value}
 
     def is_accident(self, text: str, strict: bool) -> bool:
@@ -56,13 +64,13 @@ class Then:
     @property
     def key(self) -> Key:
         """What is compared when a case runs again elsewhere."""
-        return self.kind, self.text, self.type, self.message
+        return self.kind, self.text, self.type, self.message, self.warning, self.warned
 
 
 class Outcome:
     """What a case gave: `then` for its last step, `checks` as (expression, Then) pairs."""
 
-    __slots__ = ("checks", "lazy", "leaves", "output", "then", "warned")
+    __slots__ = ("checks", "lazy", "leaves", "output", "then")
 
     def __init__(self, then: Then | None, checks: list[tuple[str, Then]]) -> None:
         self.then = then
@@ -70,7 +78,6 @@ class Outcome:
         self.leaves = False
         self.lazy = False
         self.output = ""
-        self.warned = False
 
     @property
     def key(self) -> tuple[Any, ...]:

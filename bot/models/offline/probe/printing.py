@@ -37,6 +37,8 @@ def row_of(case: Case, runner: Runner, told: Sequence[str]) -> dict[str, Any]:
             imports[_error_import(then)] = None
         elif then.kind == "raises" and then.type in vars(runner.module):
             names[then.type] = None
+        if then.warning in vars(runner.module):
+            names[then.warning] = None
     row: dict[str, Any] = {"subject": case.subject, "when": case.when.text}
     if outcome.then is not None:
         row["then"] = outcome.then.row()

@@ -112,6 +112,7 @@ def answer(job: dict[str, Any], out: TextIO) -> None:
     module = importlib.import_module(job["module"])
     runner = Runner(module, ast.parse(job["source"]), module.__file__ or "", watching.Record(), watch, around)
     sys.stdout = sys.stderr = runner.sink
+    runner.warned.install()
     runner.observer.views = job["views"]
     runner.names.imported = job["imported"]
     for index in job["order"]:

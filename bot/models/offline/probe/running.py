@@ -18,6 +18,7 @@ from .observing import Observer
 from .outcomes import InvalidCaseError, Key, Outcome, Then
 from .programs import Case
 from .state import Sink, State
+from .warned import Warned
 
 _LEFT = (
     watching.TooManySteps,
@@ -60,7 +61,8 @@ class Runner:
         self.names = Names(module, tree)
         self.texts = Texts(self.names)
         self.observer = Observer(self.names, self.texts, record, path, tree)
-        self.comparison = Comparison(self.texts)
+        self.warned = Warned()
+        self.comparison = Comparison(self.texts, self.warned)
         self.adopt(module)
 
     def adopt(self, module: ModuleType) -> None:
@@ -203,6 +205,8 @@ class Runner:
                 found.add((line, "x", 1 if count == 1 else 2 if count == 2 else 3))
         if then is not None:
             found.add((then.kind, then.type, then.text[:1] in "'\"" and len(then.text) < 3))
+            if then.warning:
+                found.add(("warns", then.warning))
         return frozenset(found)
 
     def _when(self, case: Case, space: dict[str, Any]) -> Then | None:
@@ -212,8 +216,11 @@ class Runner:
             if case.when.statement:
                 exec(self.texts.code(text, "exec"), space)
                 return None
+            self.warned.heard.clear()
             value = eval(self.texts.code(text, "eval"), space)
             then = self.observer.tell(value, space)
+            if self.warned.heard:
+                self.warned.tell(then, self.module)
             space["result"] = value
             return then
         except MemoryError:

@@ -10,6 +10,7 @@ from typing import Any
 
 from . import values, watching
 from .calling import Calls
+from .contexts import looks_inside
 from .focus import Focus
 from .following import Follower
 from .outcomes import InvalidCaseError
@@ -242,6 +243,8 @@ class Search:
     def _remember(self, owner: Owner, step: Step) -> None:
         movers = self.variants.movers.setdefault(owner.name, [])
         if step.op is not None and not step.op.public and owner.public:
+            return
+        if looks_inside(step.text):
             return
         if len(movers) < 24 and all(step.text != other.text for other in movers):
             movers.append(step)
