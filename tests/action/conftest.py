@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -12,7 +13,8 @@ import pytest
 
 from bot.action.run import act
 from bot.settings import Settings
-from tests.action.workflows import outputs
+from tests.action.logs import outputs
+from tests.action.workflows import Runner
 from tests.github.hands import HandClock
 from tests.github.server import GitHub, UnavailableError
 
@@ -132,3 +134,9 @@ def comment() -> Callable[..., dict[str, object]]:
         }
 
     return made
+
+
+@pytest.fixture
+def runner(github: GitHub, tmp_path: Path) -> Callable[..., Runner]:
+    """Makes the machine of a workflow's job."""
+    return functools.partial(Runner, github, tmp_path / "machine", REPOSITORY)

@@ -13,20 +13,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import yaml
 
 from tests.action.expressions import filled, holds
+from tests.action.logs import annotations, outputs
 from tests.github.server import GitHub
 
 ROOT = Path(__file__).parents[2]
 OURS = "testforge/testforge"
 PATIENCE_S = 600
-_COMMAND = re.compile(r"::(?P<name>[a-z-]+)(?: (?P<place>[^:]*))?::(?P<text>.*)")
 _OF_OTHERS = re.compile(r"(?:TESTFORGE|GITHUB|RUNNER|ACTIONS|GIT|PYTHON|PYTEST|VIRTUAL)_?(?!SANDBOX_NETWORK)")
 """Variables of whoever runs the tests, which a runner does not have; how containers reach the network it has too."""
-_LEVELS = ("notice", "warning", "error")
 
 
 @dataclass
@@ -269,43 +267,6 @@ class Runner:
         self.outcome.artifacts[inputs["name"]] = {
             str(path.relative_to(place)): path.read_bytes() for path in files
         }
-
-
-def annotations(log: str) -> list[str]:
-    """Return the annotations of a step's log as `level: text`, or `level FILE:LINE: text`."""
-    found = []
-    until = ""
-    for line in log.splitlines():
-        if until:
-            until = "" if line == f"::{until}::" else until
-            continue
-        command = _COMMAND.fullmatch(line)
-        if command is None:
-            continue
-        if command["name"] == "stop-commands":
-            until = command["text"]
-        elif command["name"] in _LEVELS:
-            place = dict(part.split("=", 1) for part in (command["place"] or "").split(",") if part)
-            at = f" {place['file']}:{place.get('line', '')}" if "file" in place else ""
-            found.append(f"{command['name']}{at}: {unquote(command['text'])}")
-        else:
-            found.append(f"command {command['name']}: {command['text']}")
-    return found
-
-
-def outputs(text: str) -> dict[str, str]:
-    """Return what a step wrote to `GITHUB_OUTPUT`."""
-    found: dict[str, str] = {}
-    lines = iter(text.splitlines())
-    for line in lines:
-        name, _, mark = line.partition("<<")
-        value = []
-        for inner in lines:
-            if inner == mark:
-                break
-            value.append(inner)
-        found[name] = "\n".join(value)
-    return found
 
 
 def _download(into: Path) -> None:
