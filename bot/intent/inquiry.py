@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bot.domain import Usage
 from bot.errors import InconclusiveError, UsageError
@@ -15,7 +15,7 @@ from bot.programs import calls
 from bot.programs.assertions import Assertion
 from bot.programs.candidates import Candidate, ask, head, mutants
 from bot.programs.functions import Subject, unsuitable
-from bot.programs.table import Problem, tabulate
+from bot.programs.table import Problem, Table, tabulate
 from bot.sandbox import Sandbox
 
 MUTANTS = 40
@@ -76,7 +76,7 @@ def inquire(
 
     Raises:
         UsageError: The function cannot be asked about; says why.
-        InconclusiveError: It gives no value for any call that was tried.
+        InconclusiveError: It gives no value for any call that was tried, or another one each time.
     """
     reason = unsuitable(subject)
     if reason:
@@ -90,7 +90,16 @@ def inquire(
     tried = [Assertion(call, "_ == None") for call in calls.calls(subject)]
     assertions = list(dict.fromkeys([*proposed, *tried]))
     programs = tuple(subject.with_function(candidate.text) for candidate in candidates)
-    (table,) = tabulate(box, [Problem(programs, tuple(assertions), module)])
+    problem = Problem(programs, tuple(assertions), module)
+    (table,) = tabulate(box, [problem])
+    unsteady = _unsteady(box, problem, table)
+    if unsteady:
+        proposed = {one: count for one, count in proposed.items() if one.call not in unsteady}
+        table = table.only([n for n, one in enumerate(assertions) if one.call not in unsteady])
+        if not table.calls:
+            raise InconclusiveError(
+                f"{subject.name} gives another result each time that it is called, so there is nothing to ask."
+            )
     if not any(cell.kind == "value" for cell in table.cells[HEAD]):
         raise InconclusiveError(
             f"{subject.name} gave no value for any of {len(table.calls)} calls, so there is nothing to ask. "
@@ -102,6 +111,13 @@ def inquire(
     own = [number for number, count in enumerate(proposed.values()) for _ in range(count)]
     pool = Pool(whole, tuple(candidate.weight for candidate in candidates), votes)
     return Inquiry(subject, candidates, pool, tuple(own), written.usage if written else Usage())
+
+
+def _unsteady(box: Sandbox, problem: Problem, table: Table) -> frozenset[str]:
+    """Return the calls for which the function as it stands gives something else when hashes and random numbers are others."""
+    (again,) = tabulate(box, [replace(problem, programs=problem.programs[: HEAD + 1])], seed=1)
+    pairs = zip(table.calls, table.cells[HEAD], again.cells[HEAD], strict=True)
+    return frozenset(call for call, cell, other in pairs if cell != other)
 
 
 def difference(subject: Subject, candidate: Candidate, path: str) -> str:

@@ -91,6 +91,7 @@ def tabulate(
     limit_s: float = LIMIT_S,
     workers: int = 2,
     alone: bool = False,
+    seed: int = 0,
     timeout_s: float = 3600.0,
 ) -> tuple[Table, ...]:
     """Run every program of every problem on every call that its assertions make, in a sandbox.
@@ -101,6 +102,7 @@ def tabulate(
         limit_s: CPU seconds for a call with one assertion.
         workers: Processes that share the work.
         alone: Give each pair of program and call a process of its own.
+        seed: Of random numbers and of the order of sets.
         timeout_s: Wall limit for all of it, in seconds.
 
     Raises:
@@ -116,7 +118,9 @@ def tabulate(
             of_call.append(one.predicate)
         grids.append(Grid(problem.programs, tuple(tests), tuple(map(tuple, tests.values())), problem.module))
         places.append(where)
-    found = run_grids(box, grids, limit_s=limit_s, workers=workers, alone=alone, timeout_s=timeout_s)
+    found = run_grids(
+        box, grids, limit_s=limit_s, workers=workers, alone=alone, seed=seed, timeout_s=timeout_s
+    )
     return tuple(
         Table(
             problem.assertions,

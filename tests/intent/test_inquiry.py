@@ -107,6 +107,45 @@ def test_a_function_that_gives_nothing_for_any_call_is_inconclusive(box):
         inquire(box, find(source, "f"), "pkg.clips", None)
 
 
+def test_calls_whose_result_depends_on_hashes_are_not_asked_about(box):
+    source = "def f(words):\n    return list(set(words))\n"
+    model = Prepared(
+        "```python\n" + source + "```", "assert f(['ab', 'cd', 'ef', 'gh']) == []\nassert f(['a']) == ['a']"
+    )
+    inquiry = inquire(box, find(source, "f"), "pkg.clips", model, samples=1)
+    assert "f(['a'])" in inquiry.pool.table.calls
+    assert "f(['ab', 'cd', 'ef', 'gh'])" not in inquiry.pool.table.calls
+
+
+def test_a_function_that_gives_another_result_each_time_is_inconclusive(box):
+    source = "def f(x: int):\n    return hash(str(x)) + x\n"
+    with pytest.raises(InconclusiveError, match="f gives another result each time"):
+        inquire(box, find(source, "f"), "pkg.clips", None)
+
+
+def test_only_values_that_can_be_written_down_are_asked_about(box):
+    """Sets are written in order; of what is no literal, or too long to read, nobody is asked."""
+    gives = {
+        "{'b', 'a', str(x)}": "{'0', 'a', 'b'}",
+        "{x: [x]}": "{1: [1]}",
+        "float('nan')": None,
+        "10 ** 5000": None,
+        "list(range(100000))": None,
+        "(one for one in 'ab')": None,
+        "map(str, [x])": None,
+        "float('inf')": None,
+    }
+    branches = "".join(f"    if x == {n}:\n        return {body}\n" for n, body in enumerate(gives))
+    tests = "\n".join(f"assert f({n}) == 0" for n in range(len(gives)))
+    model = Prepared("", f"```python\n{tests}\n```")
+
+    inquiry = inquire(box, find(f"def f(x):\n{branches}", "f"), "pkg.clips", model, samples=1)
+
+    table = inquiry.pool.table
+    passed = {one.call: one.expected for n, one in enumerate(table.assertions) if table.passes(0, n)}
+    assert [passed.get(f"f({n})") for n in range(len(gives))] == list(gives.values())
+
+
 # ---------------------------------------------------------------- candidates
 
 
