@@ -34,6 +34,7 @@ from bot.measure.mutants import MutantSet, generate
 from bot.measure.mutation import judge
 from bot.measure.outcomes import run_tests
 from bot.sandbox import Interpreter, Sandbox
+from bot.sandbox.guest.children import adopt_orphans
 from bot.sandbox.process import ProcessSandboxes
 
 _CAUGHT = (MutantOutcome.KILLED, MutantOutcome.TIMEOUT)
@@ -88,6 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _options(arguments)
     work = options.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
+    adopt_orphans()
     # Otherwise a project without a configuration of its own gets the one of the directory around.
     (work / "pytest.ini").write_text("[pytest]\n")
     python = environment("lean", work, "coverage")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.projects import Project, environment
-from bench.stopwatch import Spent, stopwatch
+from bench.stopwatch import Spent, processes_below, stopwatch
 from bot.domain import Mutant
 
 MUTMUT, GREMLINS = "mutmut==3.*", "pytest-gremlins==1.*"
@@ -178,12 +178,30 @@ def _bounded(command: Sequence[str], place: Path, env: Mapping[str, str], second
         try:
             code = process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
-            # An interrupt lets the tools gather their children, whose CPU time is counted then.
             for how in (signal.SIGINT, signal.SIGKILL):
                 with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
                     os.killpg(process.pid, how)
                     process.wait(timeout=10)
+        _gather(process.pid)
     return _Done(log.read_text(errors="replace"), spent(), code)
+
+
+def _gather(session: int) -> None:
+    """End what a command has left behind, and wait for it: its CPU time is counted then, if `adopt_orphans` was called."""
+    left = [process for process in processes_below(os.getpid()) if _session(process) == session]
+    for process in left:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+    for process in left:
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(process, 0)
+
+
+def _session(process: int) -> int:
+    try:
+        return os.getsid(process)
+    except ProcessLookupError:
+        return -1
 
 
 def _copied(tree: Path, place: Path) -> Path:

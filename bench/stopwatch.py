@@ -50,7 +50,7 @@ def memory_watch(every_s: float = 0.05) -> Iterator[Callable[[], float]]:
 
     def watch() -> None:
         while not ended.wait(every_s):
-            peak[0] = max(peak[0], sum(_share(process) for process in _below(os.getpid())))
+            peak[0] = max(peak[0], sum(_share(process) for process in processes_below(os.getpid())))
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
@@ -61,12 +61,13 @@ def memory_watch(every_s: float = 0.05) -> Iterator[Callable[[], float]]:
         watcher.join()
 
 
-def _below(process: int) -> Iterator[int]:
+def processes_below(process: int) -> Iterator[int]:
+    """Yield the ids of all processes that a process has started, directly or not."""
     with contextlib.suppress(OSError):
         for task in Path(f"/proc/{process}/task").iterdir():
             for child in map(int, (task / "children").read_text(encoding="ascii").split()):
                 yield child
-                yield from _below(child)
+                yield from processes_below(child)
 
 
 def _share(process: int) -> float:
