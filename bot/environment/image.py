@@ -165,6 +165,7 @@ def _install(
     steps.check_tools(found["packages"])
     box.run(["rm", "-rf", CACHE], timeout_s=HARVEST_S)
     installer.compile()
+    steps.check_interpreter(installer, Python(base.python, base.version))
     has_additions = box.run(["test", "-d", ADDITIONS], timeout_s=HARVEST_S).exit_code == 0
     return {"version": found["version"], "notes": notes, "additions": has_additions}
 

@@ -212,6 +212,7 @@ def _make(
         steps.install_tools(installer, frozenset(installed.packages(place / "venv")))
         steps.check_tools(installed.packages(place / "venv"))
         installer.compile()
+        steps.check_interpreter(installer, python)
     room.check_directory(place, room.most_bytes())
     return {"notes": notes}
 

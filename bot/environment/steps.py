@@ -10,9 +10,19 @@ from bot.environment.decision import Decision
 from bot.environment.declared import Declared
 from bot.environment.installer import Failure, Installer
 from bot.environment.locks import Locked
+from bot.environment.pythons import Python
 from bot.errors import InstallationError
 
 TOOLS = ("coverage", "pytest")
+LOOK_S = 60.0
+_LOOK = """
+import os, sys
+here, real = os.path.dirname(sys.executable), os.path.realpath(sys.executable)
+homes = [line.partition("=")[2].strip() for line in open(sys.argv[1] + "/pyvenv.cfg") if line.partition("=")[0].strip().lower() == "home"]
+right = [os.path.realpath(here), os.path.dirname(real)]
+if os.path.realpath(sys.argv[1] + "/bin/python") == real and homes and all(os.path.realpath(home) in right for home in homes):
+    print("the same")
+"""
 OLDEST_TOOLS = {"coverage": 6, "pytest": 6}
 
 
@@ -115,6 +125,26 @@ def check_tools(versions: Mapping[str, str]) -> None:
                 f"{told}. Allow a newer one in the file that pins it, or install one with `environment.setup` in "
                 ".github/testforge.yml."
             )
+
+
+def check_interpreter(installer: Installer, python: Python) -> None:
+    """See that the environment's Python is still the one that it was made from: the installation could replace it.
+
+    What keeps the results of tests (`bot/sandbox/guest/clerk.py`) runs under it, without what is installed. To be called
+    when nothing of the repository runs any more.
+
+    Args:
+        python: What the environment was made from, which the installation cannot write to.
+
+    Raises:
+        InstallationError: It is another one.
+    """
+    words = [python.command, "-I", "-S", "-c", _LOOK, f"{installer.place}/venv"]
+    if installer.box.run(words, timeout_s=LOOK_S).stdout != "the same\n":
+        raise InstallationError(
+            "The installation replaced the Python of the environment that it was to fill, so nothing that runs there could "
+            "be believed. See what the build of the project, its dependencies and `environment.setup` write to."
+        )
 
 
 def too_old(tool: str, version: str) -> str:

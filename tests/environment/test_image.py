@@ -21,6 +21,8 @@ from bot.sandbox.docker import DockerSandboxes
 sys.path.insert(0, str(Path(__file__).parents[1] / "sandbox"))
 import dockers
 
+from tests.environment.replacing import REPLACING
+
 Prepare = Callable[..., Interpreter]
 
 PROJECT = """
@@ -327,3 +329,8 @@ def test_an_installation_that_hangs_is_ended_and_leaves_nothing(
         left = client.containers(all=True, filters={"label": f"{engine.OWNER}={mine}"})
 
     assert left == []
+
+
+def test_an_installation_that_replaces_its_python_is_refused(prepare_image: Prepare) -> None:
+    with pytest.raises(InstallationError, match="replaced the Python"):
+        prepare_image({}, config=f"environment:\n  setup: ['{REPLACING['library']}']\n")

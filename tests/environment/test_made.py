@@ -17,6 +17,7 @@ import pytest
 from bot import environment, repoconfig
 from bot.errors import InstallationError
 from bot.sandbox import Interpreter
+from tests.environment.replacing import REPLACING
 
 Prepare = Callable[..., Interpreter]
 Run = Callable[[Interpreter, str], str]
@@ -344,3 +345,8 @@ def test_system_packages_are_named_and_not_installed(prepare: Prepare, notes: li
     prepare({}, config="environment:\n  setup: [apt-get install -y testforge-none]\n")
 
     assert any("does not install system packages: testforge-none must be" in note for note in notes)
+
+
+def test_an_installation_that_replaces_its_python_is_refused(prepare: Prepare) -> None:
+    with pytest.raises(InstallationError, match="replaced the Python"):
+        prepare({}, config=f"environment:\n  setup: ['{REPLACING['executable']}']\n")
