@@ -43,17 +43,19 @@ class Scene:
         self.run = run_tests(self.box, cover=[path])
 
     def mutants(self, *wanted: tuple[str, str]) -> MutantSet:
-        """Return the mutants whose line holds a text and whose operator's name holds another."""
+        """Return the mutants whose line holds a text and whose operator's name holds another, one of each operator."""
         found = generate(self.target.path, self.source)
         lines = self.source.splitlines()
-        chosen = [
-            mutant
+        chosen = {
+            (mutant.first, mutant.operator): mutant
             for text, operator in wanted
             for mutant in found.mutants
             if text in lines[mutant.first - 1] and operator in mutant.operator
-        ]
-        assert all(any(text in lines[m.first - 1] for m in chosen) for text, _ in wanted), "none is there"
-        return MutantSet(self.target.path, tuple(dict.fromkeys(chosen)), len(chosen))
+        }
+        assert all(any(text in lines[first - 1] for first, _ in chosen) for text, _ in wanted), (
+            "none is there"
+        )
+        return MutantSet(self.target.path, tuple(chosen.values()), len(chosen))
 
     def judge(self, mutants: MutantSet | None = None, **options: object) -> MutationResult:
         chosen = generate(self.target.path, self.source) if mutants is None else mutants
@@ -243,7 +245,7 @@ def test_mutants_are_killed_wherever_their_code_lives(places: Scene) -> None:
 
 
 def test_the_same_inputs_give_the_same_verdicts_whatever_the_workers(places: Scene) -> None:
-    every = generate(places.target.path, places.source, limit=50, seed=1)
+    every = generate(places.target.path, places.source, limit=24, seed=1)
     one = places.judge(every, workers=1)
     assert places.judge(every, workers=2) == one
     assert one.count(MutantOutcome.NOT_RUN) == 0
@@ -372,6 +374,7 @@ WAYS = {
     "multiprocessing": "import multiprocessing as mp, mod\ndef put(q): q.put(mod.f10(1))\ndef test_10():\n"
     "    c = mp.get_context('fork')\n    q = c.SimpleQueue()\n    p = c.Process(target=put, args=(q,))\n"
     "    p.start()\n    assert q.get() == 11\n    p.join()\n",
+    "state": "import mod\nseen = []\ndef test_11():\n    assert not seen\n    seen.append(1)\n    assert mod.f11(1) == 12\n",
 }
 
 
@@ -502,15 +505,12 @@ def test_a_module_that_pytest_has_imported_is_mutated_for_a_test_that_only_impor
     package = Path(str(iniconfig.__file__)).parent
     files = {f"iniconfig/{file.name}": file.read_text(encoding="utf-8") for file in package.glob("*.py")}
     files["iniconfig/__init__.py"] += "\n\nLIMIT = 10\nRATIO = 1 / LIMIT\n"
-    files["test_it.py"] = "def test_it():\n    import iniconfig\n"
+    files["test_it.py"] = "def test_it():\n    import iniconfig\n    assert iniconfig.LIMIT == 10\n"
     scene = Scene(open_box, files, "iniconfig/__init__.py")
     assert scene.outcomes(("LIMIT = 10", "Number"), ("1 / LIMIT", "Div_Mul")) == {
-        "LIMIT = 10": SURVIVED,
+        "LIMIT = 10": KILLED,
         "1 / LIMIT": SURVIVED,
     }
-    files["test_it.py"] += "    assert iniconfig.LIMIT == 10\n"
-    scene = Scene(open_box, files, "iniconfig/__init__.py")
-    assert scene.outcomes(("LIMIT = 10", "Number")) == {"LIMIT = 10": KILLED}
 
 
 def test_tests_that_are_red_without_a_mutant_kill_nothing_and_are_named(open_box: OpenBox) -> None:
@@ -659,21 +659,26 @@ def test_verdicts_are_those_of_cosmic_ray(open_box: OpenBox, tmp_path: Path) -> 
         '[cosmic-ray.distributor]\nname = "local"\n'
     )
     env = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    for words in ("init config.toml work.sqlite", "exec config.toml work.sqlite"):
-        command = [sys.executable, "-m", "cosmic_ray.cli", *words.split()]
-        subprocess.run(command, cwd=place, env=env, check=True, capture_output=True)
+    tool = [sys.executable, "-m", "cosmic_ray.cli"]
+    subprocess.run([*tool, "init", "config.toml", "work.sqlite"], cwd=place, env=env, check=True)
+    with use_db(str(place / "work.sqlite"), WorkDB.Mode.open) as database:
+        items = [*database.work_items]
+        assert len(items) == len(ours)
+        database.clear()
+        database.add_work_items(items[::2])
+    subprocess.run([*tool, "exec", "config.toml", "work.sqlite"], cwd=place, env=env, check=True)
     with use_db(str(place / "work.sqlite"), WorkDB.Mode.open) as database:
         jobs = {item.job_id: item.mutations[0] for item in database.work_items}
         theirs = {
             f"{jobs[job].operator_name}:{jobs[job].occurrence}": result.test_outcome.value
             for job, result in database.results
         }
-    assert set(theirs) == set(ours)
     caught = {MutantOutcome.KILLED, MutantOutcome.TIMEOUT, MutantOutcome.INCOMPETENT}
-    assert len(ours) > 15
-    assert {id_: outcome in caught for id_, outcome in ours.items()} == {
+    assert len(theirs) > 8
+    assert {id_: ours[id_] in caught for id_ in theirs} == {
         id_: outcome != "survived" for id_, outcome in theirs.items()
     }
+    assert len(set(theirs.values())) == 2
 
 
 def test_coverage_of_another_file_is_an_error() -> None:
