@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 SOURCE = '''\
 def total(prices: list[int]) -> int:
@@ -41,9 +42,11 @@ AUTHOR = {
 }
 
 
-def make(root: Path, remote: Path, environment: Mapping[str, str]) -> None:
-    """Make it in a directory, on the branch `change`, with a remote that has neither branch yet."""
-    for name, text in FILES.items():
+def make(
+    root: Path, remote: Path, environment: Mapping[str, str], more: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    """Make it in a directory, with `more` files, on the branch `change`, with a remote that has neither branch yet."""
+    for name, text in {**FILES, **more}.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
 

@@ -27,10 +27,11 @@ PATIENCE_S = 240.0
 
 @pytest.fixture
 def sample(tmp_path: Path) -> Path:
-    """A reader's repository, with a remote to push to."""
+    """A reader's repository, with a remote to push to; the model is to be done soon."""
     root = tmp_path / "shop"
     root.mkdir()
-    shop.make(root, tmp_path / "remote", _environment(tmp_path))
+    soon = {".github/testforge.yml": "max_iterations: 1\n"}
+    shop.make(root, tmp_path / "remote", _environment(tmp_path), soon)
     return root
 
 
