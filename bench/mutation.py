@@ -155,9 +155,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("projects", nargs="*", help="names of projects; all by default")
-    parser.add_argument("--mutants", type=int, default=80, help="size of each module's sample")
+    parser.add_argument("--mutants", type=int, default=70, help="size of each module's sample")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=20.0, help="limit for each of mutmut and gremlins")
+    parser.add_argument("--seconds", type=float, default=15.0, help="limit for each of mutmut and gremlins")
     parser.add_argument("--only", choices=["engine", "cosmic-ray"], help="leave out the other rivals")
     parser.add_argument(
         "--reuse", action="store_true", help="take rivals' earlier results, where there are some"
