@@ -76,25 +76,27 @@ def verify(
         moved = {spot: spot for spot in draft.tests.values()}
     names = names_in(draft, content, trial.results().values(), moved)
     before = len(draft.rejected)
-    for test in draft.left:
-        if test not in names.values():
-            draft.reject(test, Reason.ERRORS, "it is not found any more without the rejected tests")
-    for name, (reason, note) in faults(trial, job.slow_s).items():
-        if name in names and names[name] not in draft.rejected:
-            draft.reject(names[name], reason, note)
+    _reject_faulty(draft, trial, names, job.slow_s)
     fine = [name for name, test in names.items() if test not in draft.rejected]
     if trial.litter:
+        note = f"it makes or deletes files: {', '.join(sorted(trial.litter)[:3])}"
         for name in _litterers(box, trial, fine):
-            draft.reject(
-                names[name],
-                Reason.UNSAFE,
-                f"it makes or deletes files: {', '.join(sorted(trial.litter)[:3])}",
-            )
+            draft.reject(names[name], Reason.UNSAFE, note)
     victims = broken(trial, job.green) if final else ()
     if victims:
         for name in _breakers(box, job, victims, fine):
             draft.reject(names[name], Reason.FLAKY, f"it makes an existing test fail: {victims[0]}")
     return Verified(trial, names, len(draft.rejected) - before)
+
+
+def _reject_faulty(draft: Draft, trial: Trial, names: Mapping[str, str], slow_s: float) -> None:
+    """Reject the tests that are not there any more, and those that did not pass quickly in all runs."""
+    for test in draft.left:
+        if test not in names.values():
+            draft.reject(test, Reason.ERRORS, "it is not found any more without the rejected tests")
+    for name, (reason, note) in faults(trial, slow_s).items():
+        if name in names and names[name] not in draft.rejected:
+            draft.reject(names[name], reason, note)
 
 
 def names_in(

@@ -21,6 +21,8 @@ _OPERATORS = {
 }
 _WRAPPERS = {"str": "str", "repr": "repr", "hash": "hash", "len": "length", "bool": "truth"}
 _FIGURES = frozenset(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"])
+_CODE = re.compile(r"[()\[\]{}=]")
+"""What a text that is code holds, such as a `repr`: as words it says nothing."""
 _REJECTING = ("ValueError", "TypeError", "AttributeError", "AssertionError")
 
 
@@ -329,5 +331,5 @@ def _effect_of_value(table: Table, text: str) -> Iterator[str]:
         yield "is_empty"
     elif isinstance(value, int) and words.spelled(value):
         yield f"returns_{words.spelled(value)}"
-    elif isinstance(value, str) and words.text_words(value):
+    elif isinstance(value, str) and words.text_words(value) and not _CODE.search(value):
         yield f"returns_{words.text_words(value)}"

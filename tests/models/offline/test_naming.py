@@ -147,3 +147,12 @@ def test_what_a_call_is_wrapped_in_is_told_apart(subject: str, when: str, then: 
     assert told is not None
     assert told.startswith(name)
     assert "run" not in told
+
+
+def test_a_text_that_is_code_is_not_said_in_a_name() -> None:
+    plain = call("slug", value("'red_apple'"), text="'Red Apple'")
+    code = call("slug", value("\"Regex('1', flags=re.I)\""), text="'Red Apple'")
+
+    taken = {"test_slug", "test_slug_of_red_apple"}
+    assert name_of(plain, taken=set(taken)) == "test_slug_returns_red_apple"
+    assert "flags" not in str(name_of(code, taken=set(taken)))

@@ -119,3 +119,24 @@ def test_operators_are_written_as_a_person_would() -> None:
 def test_a_variable_is_named_after_its_class() -> None:
     assert surface.variable_for("LRUCache", {}) == "cache"
     assert surface.variable_for("List", {}) == "my_list"
+
+
+@pytest.mark.parametrize(
+    ("call", "given", "subject"),
+    [
+        ("Schema(And(1)).validate(2)", {}, "Schema.validate"),
+        ("schema.validate(2)", {"schema": "Schema(And(1))"}, "Schema.validate"),
+        ("either.validate(2)", {"either": "And(1)"}, "And.validate"),
+    ],
+)
+def test_a_call_is_about_the_method_of_what_made_its_object(
+    call: str, given: dict[str, str], subject: str
+) -> None:
+    source = "".join(
+        f"class {name}:\n    def __init__(self, part): pass\n    def validate(self, data): return data\n"
+        for name in ("And", "Schema")
+    )
+    step = examples.Harvest(surface_of(source)).as_step(ast.parse(call, mode="eval").body, given)
+
+    assert step.op is not None
+    assert step.op.subject == subject

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from .examples import Harvest, matched
@@ -64,7 +65,7 @@ class Entries:
 
     def _case(self, program: Program) -> Case:
         given = tuple(self._given(name, text) for name, text in program.given)
-        when = self._step(self._rooted(program.when))
+        when = self._step(self._rooted(program.when), dict(program.given))
         return Case(self._subject(program, when, given), given, when, "mined")
 
     def _given(self, name: str, text: str) -> Step:
@@ -95,9 +96,13 @@ class Entries:
                 self.own[path] = False
         return self.own[path]
 
-    def _step(self, value: ast.expr) -> Step:
-        """Return an expression as a step; a call of a function of the package knows its parameters."""
-        step = self.harvest.as_step(value)
+    def _step(self, value: ast.expr, given: Mapping[str, str] | None = None) -> Step:
+        """Return an expression as a step; a call of a function of the package knows its parameters.
+
+        Args:
+            given: What names were bound to before, as text.
+        """
+        step = self.harvest.as_step(value, given)
         if step.op is not None or not isinstance(value, ast.Call) or isinstance(value.func, ast.Call):
             return step
         op = self._op(ast.unparse(value.func))

@@ -6,7 +6,7 @@ import ast
 import builtins
 import doctest
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .programs import Arg, Case, Op, Step
@@ -153,8 +153,12 @@ class Harvest:
         free = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} - bound
         return all(name in self.module_names or name in _BUILTINS for name in free)
 
-    def as_step(self, value: ast.expr) -> Step:
-        """Return an expression as a step, its arguments matched to parameters where the callable is known."""
+    def as_step(self, value: ast.expr, given: Mapping[str, str] | None = None) -> Step:
+        """Return an expression as a step, its arguments matched to parameters where the callable is known.
+
+        Args:
+            given: What names were bound to before, as text: it says whose method is called.
+        """
         plain = Step(ast.unparse(value))
         if not isinstance(value, ast.Call) or any(isinstance(a, ast.Starred) for a in value.args):
             return plain
@@ -168,7 +172,9 @@ class Harvest:
             if isinstance(func, ast.Attribute)
             else []
         )
-        op = next(iter(exact or methods), None)
+        maker = _maker(func, given or {})
+        own = [op for op in methods if op.receiver == maker]
+        op = next(iter(exact or own or methods), None)
         if op is None:
             return plain
         args = matched(op, value)
@@ -177,6 +183,15 @@ class Harvest:
         if op.receiver:
             return Step(full + "({*})", args, op)
         return Step(op.form, args, op)
+
+
+def _maker(func: ast.expr, given: Mapping[str, str]) -> str:
+    """Return the name of the class or function that made the object whose method is called; empty if nobody says."""
+    owner: Any = func.value if isinstance(func, ast.Attribute) else None
+    if isinstance(owner, ast.Name) and owner.id in given:
+        owner = ast.parse(given[owner.id], mode="eval").body
+    made = owner.func if isinstance(owner, ast.Call) else None
+    return ast.unparse(made).rpartition(".")[2] if isinstance(made, (ast.Name, ast.Attribute)) else ""
 
 
 def matched(op: Op, call: ast.Call) -> tuple[Arg, ...] | None:
