@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -96,6 +97,9 @@ def test_pushes_over_the_life_of_a_pull_request(github: GitHub, tmp_path: Path) 
         assert calls(scene, second) == 0
 
     text = scene.server.log.read_text()
+    lines = [json.loads(line) for line in text.splitlines() if '"logger": "testforge.run"' in line]
+    assert lines
+    assert all({"delivery", "run", "repository", "pull"} <= line.keys() for line in lines)
     assert github.world.webhook_secret not in text
     assert "ghs_" not in text
 

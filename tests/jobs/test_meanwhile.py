@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -22,7 +23,7 @@ from tests.jobs.serving import AFTER, REPOSITORY
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     """One desk for all: each test has a pull request of its own."""
     try:
-        with desk_in(tmp_path_factory.mktemp("desk"), month_budget_usd=50.0) as found:
+        with desk_in(tmp_path_factory.mktemp("desk"), month_budget_usd=50.0, runs_at_once=3) as found:
             yield found
     except UnavailableError as error:
         pytest.skip(str(error))
@@ -224,6 +225,41 @@ def test_a_hundred_comments_at_once_have_an_answer_each(desk: Desk) -> None:
         desk.ended(queues.workflow_id(wish))
     answers = [comment.body for comment in pull.comments if "testforge:answer=" in comment.body]
     assert len(answers) == len(set(answers)) == 100
+
+
+def test_a_repository_has_one_review_at_a_time_and_does_not_wait_for_another_one(desk: Desk) -> None:
+    world, other = desk.github.world, "octo/other"
+    world.add_repository(other, {"quotes.py": b"x = 1\n"}, installation=desk.installation)
+    world.push(other, "change", {"quotes.py": AFTER.encode()})
+    pulls = [(REPOSITORY, desk.pull()), (REPOSITORY, desk.pull()), (other, world.open_pull(other, "change"))]
+    active: list[str] = []
+    seen: list[tuple[str, ...]] = []
+    both, lock = threading.Event(), threading.Lock()
+
+    def noted(request: Request) -> RunReport:
+        with lock:
+            active.append(request.scope)
+            seen.append(tuple(sorted(active)))
+            if len(set(active)) == 2:
+                both.set()
+        both.wait(60)
+        with lock:
+            active.remove(request.scope)
+        return report_of(request)
+
+    desk.find = noted
+    wishes = [
+        Wish(
+            "review", secrets.token_hex(6), desk.installation, repository, pull.number, "alice",
+            head=pull.last_head, event="pull_request.opened",
+        )
+        for repository, pull in pulls
+    ]  # fmt: skip
+    desk.engine.submit(wishes)
+    for wish in wishes:
+        assert desk.ended(queues.workflow_id(wish))["state"] == "done"
+    assert (REPOSITORY, REPOSITORY) not in seen
+    assert tuple(sorted((REPOSITORY, other))) in seen
 
 
 # ---------------------------------------------------------------- money, and memory over pushes

@@ -13,6 +13,7 @@ from bot.jobs.engine import Engine
 from bot.settings import Settings
 from bot.store import open_store
 from bot.store.memory import Remembered
+from tests.github.hands import HandClock
 from tests.jobs.serving import REPOSITORY, wait_for
 from tests.queues import take
 
@@ -26,7 +27,7 @@ def desk(github, tmp_path):
     )  # fmt: skip
     (tmp_path / "data").mkdir()
     store = open_store(f"sqlite:///{tmp_path}/data/x.sqlite")
-    engine = Engine(operator, store, App(operator), lambda: None)
+    engine = Engine(operator, store, App(operator, HandClock()), lambda: None)
     take()
     engine.start()
     yield Desk(github, engine, store)

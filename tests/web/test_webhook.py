@@ -12,6 +12,8 @@ from bot.web.webhook import LARGEST, is_signed
 from tests.web.conftest import SECRET, signed
 from tests.web.payloads import comment, pull_request
 
+PULL = pull_request()["pull_request"]
+
 
 def test_a_delivery_lies_in_the_database_when_it_is_answered(server):
     assert server.deliver("pull_request", pull_request(), "d1").status_code == 202
@@ -116,6 +118,11 @@ def test_a_large_payload_is_taken(server):
         ("pull_request", pull_request("labeled")),
         ("pull_request", {}),
         ("pull_request", pull_request(sender={"login": "testforge[bot]", "type": "Bot"})),
+        (
+            "pull_request",
+            pull_request(pull_request={**PULL, "user": {"login": "dependabot[bot]", "type": "Bot"}}),
+        ),
+        ("pull_request", pull_request(pull_request={**PULL, "head": {"sha": "a" * 40, "repo": None}})),
         ("issue_comment", comment("nice work")),
         ("issue_comment", comment("> /testforge apply")),
         ("issue_comment", comment("```\n/testforge apply\n```")),
@@ -124,7 +131,7 @@ def test_a_large_payload_is_taken(server):
         ("issue_comment", comment("/testforge", issue={"number": 1})),
         ("unheard_of", {"action": "invented"}),
     ],
-    ids=range(11),
+    ids=range(13),
 )
 def test_what_asks_for_nothing_is_accepted_and_not_stored(server, event, payload):
     answer = server.deliver(event, payload)
