@@ -9,9 +9,11 @@ import base64
 import re
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import quote
 
 import structlog
 
+from bot.changes.source import decode
 from bot.deliver import questions as markdown
 from bot.deliver.markdown import code, fenced
 from bot.domain import Approved
@@ -25,6 +27,7 @@ from bot.github.wishes import Wish
 from bot.intent import kept
 from bot.intent.inquiry import HEAD, difference
 from bot.intent.several import Topic, next_topic
+from bot.jobs import plans, queues
 from bot.jobs.office import Office
 from bot.programs.assertions import Assertion
 from bot.programs.functions import find
@@ -57,9 +60,10 @@ def keep(store: Store, repository: str, number: int, found: Sequence[Asking]) ->
 def ask(store: Store, hub: Hub, pull: Pull) -> Question | None:
     """Open the next question, if none is open, show how the dialogue stands, and return the open question."""
     repository, number = pull.repository, pull.number
-    open_ = _open(store.questions.of_pull(repository, number))
-    if open_ is None:
-        askings = store.questions.inquiries(repository, number)
+    rows = store.questions.of_pull(repository, number)
+    askings = store.questions.inquiries(repository, number)
+    spent = sum(row.state != "dropped" for row in rows)
+    if _open(rows) is None and spent < sum(one.questions for one in askings):
         following = next_topic(_topics(store, repository, number, askings))
         if following is not None:
             about, assertion = askings[following[0]], following[1]
@@ -106,20 +110,13 @@ def respond(office: Office, hub: Hub, pull: Pull, wish: Wish) -> dict[str, Any]:
     if not may_answer(hub, pull, wish.actor):
         return {"text": NO_AUTHORITY}
     rows = store.questions.of_pull(repository, number)
-    question = _named(rows, wish.arguments)
+    question = _named(rows, wish)
     if isinstance(question, str):
         return {"text": question}
     if question.state in _CLOSED:
         return {"text": f"{question.name} is {_CLOSED[question.state]}. `/testforge intent` asks anew."}
-    asking = next(
-        (
-            one
-            for one in store.questions.inquiries(repository, number)
-            if (one.path, one.function) == (question.path, question.function)
-        ),
-        None,
-    )
-    if asking is None or _has_changed(hub, pull, asking):
+    asking = _current(store, hub, pull, question)
+    if asking is None and question.state == "open":
         store.questions.close(repository, number, question.key, "dropped")
         ask(store, hub, pull)
         return {"text": f"{question.name} is {_CLOSED['dropped']}. The next run of testforge asks anew."}
@@ -145,16 +142,19 @@ def _long(text: Sequence[str]) -> list[str]:
     return [part for part in text if "\n" in part]
 
 
-def _consequences(question: Question, answer: str, asking: Asking, rows: Sequence[Question]) -> list[str]:
-    """Return what is to be said of an answer."""
-    topic = _topic(asking, rows)
-    inquiry, state = topic.inquiry, topic.state
-    assertion = _assertion(question)
+def _consequences(
+    question: Question, answer: str, asking: Asking | None, rows: Sequence[Question]
+) -> list[str]:
+    """Return what is to be said of an answer; `asking` is None if the function has changed since it was asked about."""
     told = {"yes": "yes", "no": "no", "undefined": "it does not matter"}
     text = [f"{question.name}: {told[answer]}."]
     if question.state in ANSWERS and question.state != answer:
         text.append(f"Before, the answer was {told[question.state]}; the last one counts.")
-    assertions = inquiry.pool.table.assertions
+    if asking is None:
+        return text
+    topic = _topic(asking, rows)
+    inquiry, state = topic.inquiry, topic.state
+    assertions, assertion = inquiry.pool.table.assertions, _assertion(question)
     if assertion not in assertions:
         return text
     number = assertions.index(assertion)
@@ -179,13 +179,13 @@ def _consequences(question: Question, answer: str, asking: Asking, rows: Sequenc
 
 
 def approved(store: Store, repository: str, number: int) -> tuple[Approved, ...]:
-    """Return what was approved on a pull request, with how each function would do it."""
+    """Return what was approved on a pull request, with how each function would do it; of two values for a call the last."""
     rows = store.questions.of_pull(repository, number)
     topics = {
         (one.path, one.function): _topic(one, rows) for one in store.questions.inquiries(repository, number)
     }
-    found = []
-    for row in rows:
+    found: dict[tuple[str, ...], Approved] = {}
+    for row in sorted(rows, key=lambda row: row.answered or 0.0):
         if row.state != "yes":
             continue
         topic = topics.get((row.path, row.function))
@@ -194,14 +194,16 @@ def approved(store: Store, repository: str, number: int) -> tuple[Approved, ...]
             best = topic.inquiry.best(topic.state)
             asked = topic.inquiry.subject.text
             repair = "" if best.origin == "head" else best.text
-        found.append(
-            Approved(row.path, row.function, row.call, row.predicate, f"@{row.actor}", asked, repair)
-        )
-    return tuple(found)
+        about = (row.path, row.function, row.call)
+        key = about if _assertion(row).expected is not None else (*about, row.predicate)
+        found[key] = Approved(*about, row.predicate, f"@{row.actor}", asked, repair)
+    return tuple(found.values())
 
 
 def close_silent(office: Office, now: float) -> int:
     """Close the questions that nobody answered for a week, and return how many.
+
+    What was approved before them on the same pull request joins its review now.
 
     Args:
         now: In seconds since 1970.
@@ -221,15 +223,25 @@ def close_silent(office: Office, now: float) -> int:
                 pull=number,
                 reason=error.message,
             )
+        if any(row.state == "yes" for row in store.questions.of_pull(repository, number)):
+            delivery = f"silence-{question.name}"
+            queues.enqueue(
+                Wish("review", delivery, installation, repository, number, "", command=plans.ANSWERS), now
+            )
     return len(silent)
 
 
-def _named(rows: Sequence[Question], words: Sequence[str]) -> Question | str:
-    """Return the question that a command names, the open one where it names none; or why there is none."""
+def _named(rows: Sequence[Question], wish: Wish) -> Question | str:
+    """Return the question that a command names, or why there is none."""
     if not rows:
         return "No question has been asked on this pull request. `/testforge intent` asks what is in doubt."
+    open_, words = _open(rows), wish.arguments
     if not words:
-        return _open(rows) or "No question is open on this pull request."
+        # The one that is open is not taken for granted: it may be another one by now than the author saw.
+        which = open_ or rows[-1]
+        return (
+            f"Which question does that answer? `/testforge {wish.command} {which.name}` answers the last one."
+        )
     match = _NAME.fullmatch(words[0])
     found = next((row for row in rows if match and row.key == int(match[1])), None)
     last = f"Q1 to {rows[-1].name}" if len(rows) > 1 else "Q1 alone"
@@ -250,13 +262,21 @@ def _topic(asking: Asking, rows: Sequence[Question]) -> Topic:
     return Topic(kept.from_json(asking.inquiry), tuple(answers), asking.questions)
 
 
+def _current(store: Store, hub: Hub, pull: Pull, question: Question) -> Asking | None:
+    """Return what a question is about, if that is the same at the pull request's head as when it was asked."""
+    about = question.path, question.function
+    askings = store.questions.inquiries(pull.repository, pull.number)
+    asking = next((one for one in askings if (one.path, one.function) == about), None)
+    return None if asking is None or _has_changed(hub, pull, asking) else asking
+
+
 def _has_changed(hub: Hub, pull: Pull, asking: Asking) -> bool:
     """Whether a function is another one at the pull request's head than when it was asked about."""
     if pull.head == asking.head:
         return False
     try:
-        found = hub.get(f"/contents/{asking.path}", ref=pull.head)
-        source = base64.b64decode(found["content"]).decode("utf-8")
+        found = hub.get(f"/contents/{quote(asking.path)}", ref=pull.head)
+        source = decode(base64.b64decode(found["content"]))
         return find(source, asking.function).text != _text(asking)
     except (NotThereError, UsageError, KeyError, TypeError, ValueError):
         return True

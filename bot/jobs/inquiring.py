@@ -43,6 +43,8 @@ def look_into(
     tell: Callable[[Progress], None],
     wrap: Callable[[Model], Model],
     known: Sequence[Asking] = (),
+    *,
+    most: int,
 ) -> Found:
     """Return what can be asked about the functions that a request's change touches.
 
@@ -50,25 +52,26 @@ def look_into(
 
     Args:
         request: The run's; its budget is what is left of it.
-        config: Says how many questions there may be.
+        config: The repository's.
         tell: Is told what is done.
         wrap: Is given the model, and gives the one to be used in its place.
         known: What was found out at earlier heads; a function that has not changed is not looked into again.
+        most: How many questions there may be.
 
     Raises:
         InconclusiveError: The repository's code cannot be installed.
     """
     change = changes.read(request, config)
-    subjects = _subjects(change.targets, config.intent.questions, offline=request.model == BUILT_IN)
+    subjects = _subjects(change.targets, most, offline=request.model == BUILT_IN)
     if not subjects:
         return Found()
     rates = [estimate(subject.source, subject.name) for _, subject in subjects]
-    questions = allocate(rates, config.intent.questions, gain=uncertain_vote)
+    questions = allocate(rates, most, gain=uncertain_vote)
     samples = allocate(rates, SAMPLES * len(rates), floor=_LEAST, most=_MOST, gain=uncertain_vote)
     texts = {(one.path, one.function): one for one in known}
     askings = [
-        replace(one, questions=most)
-        for (target, subject), most in zip(subjects, questions, strict=True)
+        replace(one, questions=share)
+        for (target, subject), share in zip(subjects, questions, strict=True)
         if (one := texts.get((target.path, subject.name))) and _is_of(one, subject)
     ]
     if len(askings) == len(subjects):
@@ -79,7 +82,7 @@ def look_into(
     done = {(one.path, one.function) for one in askings}
     usage = Usage()
     with site(request, config, change, tell) as place, stage(tell, "intent") as say:
-        for (target, subject), most, times in zip(subjects, questions, samples, strict=True):
+        for (target, subject), share, times in zip(subjects, questions, samples, strict=True):
             if (target.path, subject.name) in done:
                 continue
             say(f"what {subject.name} could be meant to do")
@@ -90,7 +93,7 @@ def look_into(
                 found = inquire(box, subject, target.module, model, samples=times, seed=request.seed)
                 usage += found.usage
                 askings.append(
-                    Asking(target.path, subject.name, request.head or "", kept.as_json(found), most)
+                    Asking(target.path, subject.name, request.head or "", kept.as_json(found), share)
                 )
     return Found(tuple(askings), usage)
 

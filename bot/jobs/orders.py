@@ -62,7 +62,7 @@ def _obey(office: Office, wish: Wish, received: float) -> Json:
     step("remember", _remember, office, wish, found)
     taken = step("answer", _answer, office, wish, found["text"])
     if found.get("review"):
-        _enqueue(replace(wish, kind="review", command=plans.ANSWERS, comment=None), received)
+        queues.enqueue(replace(wish, kind="review", command=plans.ANSWERS, comment=None), received)
     return {"answered": True} if taken else {"answered": False, "state": "failed"}
 
 
@@ -76,19 +76,8 @@ def _ask_for_review(office: Office, wish: Wish, received: float) -> Json:
     if refusal:
         step("answer", _answer, office, wish, refusal)
         return {"refused": True}
-    _enqueue(replace(wish, kind="review"), received)
+    queues.enqueue(replace(wish, kind="review"), received)
     return {"review": True}
-
-
-def _enqueue(wish: Wish, received: float) -> None:
-    """Put a run into its queue, once."""
-    from dbos import DBOS
-
-    DBOS.enqueue_workflow_with_options(
-        {**queues.options(wish, queues.workflow_id(wish)), "workflow_id_reuse_policy": "return-existing"},
-        wish.as_json(),
-        received,
-    )
 
 
 def _leave(office: Office, wish: Wish, received: float) -> int:

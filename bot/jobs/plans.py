@@ -88,7 +88,7 @@ def _unfit(pull: Pull, wish: Wish) -> str:
         return f"The pull request is {pull.state}."
     if pull.archived:
         return "The repository is archived."
-    if pull.draft and wish.comment is None:
+    if pull.draft and wish.comment is None and wish.command != ANSWERS:
         return "The pull request is a draft; it is reviewed when it is ready, or when /testforge asks for it."
     return ""
 

@@ -17,6 +17,7 @@ from bot.github.pulls import Pull
 from bot.jobs import credentials, inquiring, plans, recollection
 from bot.jobs.assignment import Assignment, Result
 from bot.jobs.journaled import Journaled
+from bot.repoconfig import Intent
 from bot.settings import Settings
 from bot.store import open_store
 
@@ -61,7 +62,8 @@ def review_pull_request(assignment: Assignment, tell: Callable[[Progress], None]
     )
     wrap = partial(Journaled, journal=journal)
     if wish.command == plans.INTENT:
-        found = inquiring.look_into(request, config, tell, wrap, past.askings)
+        most = config.intent.questions or Intent().questions  # who asks for questions gets some
+        found = inquiring.look_into(request, config, tell, wrap, past.askings, most=most)
         return Result(
             report={"status": "asked"},
             askings=[asdict(one) for one in found.askings],
@@ -79,11 +81,13 @@ def review_pull_request(assignment: Assignment, tell: Callable[[Progress], None]
         deliver=config.deliver,
     )
     result = _result(report, built)
-    if wish.command == plans.ANSWERS or report.status not in _ASKED_AFTER or not config.intent.questions:
+    most = config.intent.questions
+    if wish.command == plans.ANSWERS or report.status not in _ASKED_AFTER or not most:
         return result
     left = None if request.budget_usd is None else max(0.0, request.budget_usd - report.usage.cost_usd)
     try:
-        found = inquiring.look_into(replace(request, budget_usd=left), config, tell, wrap, past.askings)
+        request = replace(request, budget_usd=left)
+        found = inquiring.look_into(request, config, tell, wrap, past.askings, most=most)
     except TestforgeError:  # the review is worth posting without questions
         return result
     cost = result.cost_usd + found.usage.cost_usd

@@ -56,6 +56,17 @@ def options(wish: Wish, identity: str) -> EnqueueOptions:
     }
 
 
+def enqueue(wish: Wish, received: float) -> None:
+    """Put a wish into its queue, once; see `received` of the workflows."""
+    from dbos import DBOS
+
+    DBOS.enqueue_workflow_with_options(
+        {**options(wish, workflow_id(wish)), "workflow_id_reuse_policy": "return-existing"},
+        wish.as_json(),
+        received,
+    )
+
+
 def waiting_reviews(repository: str, number: int, since: float, known: Collection[str]) -> set[str]:
     """Return the names of reviews of a pull request that arrived after a time and wait for their turn.
 

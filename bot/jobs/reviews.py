@@ -202,7 +202,7 @@ class _Job:
             self.log.warning("the author could not be asked", reason=error.message)
             return f"The question could not be posted. {error.message}"
         if question is None:
-            return "Nothing that this pull request changes is in doubt, so there is nothing to ask."
+            return "Nothing that this pull request changes is in doubt beyond what was asked, so there is nothing to ask."
         return f"{question.name} is asked in a comment of its own."
 
     def conclude(self, end: Json) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -94,7 +95,8 @@ class Questions:
 
     def ask(self, repository: str, number: int, path: str, function: str, call: str, predicate: str) -> None:
         """Open the next question, unless one is open."""
-        with self._engine.begin() as connection:
+        # Two may open it at once; the second finds its number taken.
+        with suppress(sa.exc.IntegrityError), self._engine.begin() as connection:
             rows = connection.execute(
                 sa.select(questions.c.key, questions.c.state).where(*_pull(questions, repository, number))
             ).all()
@@ -108,12 +110,13 @@ class Questions:
             )  # fmt: skip
 
     def close(self, repository: str, number: int, key: int, state: State, *, actor: str = "") -> None:
-        """Write down the answer to a question, or why there will be none."""
+        """Write down the answer to a question; or why there will be none, if it is still open."""
         answered = time.time() if state in ANSWERS else None
+        of_any = sa.true() if state in ANSWERS else questions.c.state == "open"
         with self._engine.begin() as connection:
             connection.execute(
                 sa.update(questions)
-                .where(*_pull(questions, repository, number), questions.c.key == key)
+                .where(*_pull(questions, repository, number), questions.c.key == key, of_any)
                 .values(state=state, actor=actor, answered=answered)
             )
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from bot import pipeline
+from bot.domain import Request
 from bot.github import pulls
 from bot.github.events import interpret
 from bot.github.wishes import Wish
@@ -163,6 +164,33 @@ def test_the_last_of_two_answers_to_a_question_counts(desk: Desk) -> None:
     assert [row.state for row in questions(desk, pull)] == ["undefined"]
 
 
+def test_of_answers_to_two_questions_that_contradict_each_other_the_last_counts(desk: Desk) -> None:
+    pull = asked(desk)
+    answered(desk, pull, "yes", "Q1")
+    desk.store.questions.ask(REPOSITORY, pull.number, "quotes.py", "price", "price(30)", "_ == 110")
+
+    answer = answered(desk, pull, "yes", "Q2")
+
+    assert "No candidate agrees with that and with the answer to Q1; the last one counts." in answer
+    approved = dialogue.approved(desk.store, REPOSITORY, pull.number)
+    assert [(one.predicate, one.repair) for one in approved] == [("_ == 110", "")]
+
+
+def test_an_answer_is_changed_after_the_function_was(desk: Desk) -> None:
+    pull = asked(desk)
+    answered(desk, pull, "no", "Q1")
+    desk.github.world.push(REPOSITORY, pull.head_ref, {"quotes.py": RIGHT.encode()})
+    answer = answered(desk, pull, "yes", "Q1")
+    assert answer.startswith("Q1: yes. Before, the answer was no; the last one counts.")
+    assert [one.predicate for one in dialogue.approved(desk.store, REPOSITORY, pull.number)] == ["_ == 300"]
+
+
+def test_an_answer_that_names_no_question_is_not_guessed_at(desk: Desk) -> None:
+    pull = asked(desk)
+    assert "`/testforge no Q1` answers the last one." in answered(desk, pull, "no")
+    assert [row.state for row in questions(desk, pull)] == ["open"]
+
+
 def test_a_question_that_there_is_not_is_told(desk: Desk) -> None:
     pull = asked(desk)
     assert answered(desk, pull, "yes", "Q7") == "There is no question `Q7` here; there is Q1 alone."
@@ -196,6 +224,29 @@ def test_a_question_that_nobody_answers_closes_after_a_week_and_is_not_asked_aga
     assert answered(desk, pull, "yes", "Q1").startswith("Q1 is closed, for nobody answered for a week.")
     desk.review(pull, event="pull_request.synchronize")
     assert [row.state for row in questions(desk, pull)] == ["expired"]
+
+
+def test_what_was_approved_before_a_question_that_nobody_answers_joins_the_review(desk: Desk) -> None:
+    pull = asked(desk)
+    store, office = desk.store.questions, desk.engine._office
+    assert office is not None
+    store.close(REPOSITORY, pull.number, 1, "yes", actor="alice")
+    store.ask(REPOSITORY, pull.number, "quotes.py", "price", "price(31)", "_ == 300")
+    seen: list[Request] = []
+    desk.find = lambda request: seen.append(request) or report_of(request)  # type: ignore[func-returns-value]
+
+    dialogue.close_silent(office, questions(desk, pull)[1].asked + dialogue.SILENCE_S + 60)
+
+    desk.ended(f"pr/{REPOSITORY}/{pull.number}/silence-Q2")
+    assert [(one.call, one.actor) for one in seen[0].approved] == [("price(30)", "@alice")]
+
+
+def test_an_answer_in_time_is_not_overtaken_by_silence(desk: Desk) -> None:
+    pull = asked(desk)
+    store = desk.store.questions
+    store.close(REPOSITORY, pull.number, 1, "no", actor="alice")
+    store.close(REPOSITORY, pull.number, 1, "expired")
+    assert [(row.state, row.actor) for row in questions(desk, pull)] == [("no", "alice")]
 
 
 def test_a_question_outlives_the_server(desk: Desk) -> None:
