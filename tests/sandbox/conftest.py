@@ -101,6 +101,15 @@ def container_of(
         yield opener
 
 
+@pytest.fixture(scope="module", params=dockers.RUNTIMES)
+def shared_container(
+    request: pytest.FixtureRequest, image_interpreter: Interpreter, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[DockerSandbox]:
+    """A container for all tests of a module that only look, and leave nothing that another one would meet."""
+    with dockers.opened(request.param).open(tmp_path_factory.mktemp("tree"), image_interpreter) as box:
+        yield box
+
+
 @pytest.fixture
 def container(container_of: DockerOpener) -> DockerSandbox:
     """A container with an empty tree."""

@@ -45,42 +45,49 @@ def test_no_variable_of_the_host_is_there(monkeypatch: pytest.MonkeyPatch, conta
     assert "TOKEN" not in done.stdout
 
 
-def test_the_engines_socket_is_not_there(container: DockerSandbox) -> None:
-    done = container.run(
+def test_the_engines_socket_is_not_there(shared_container: DockerSandbox) -> None:
+    done = shared_container.run(
         ["sh", "-c", "ls /var/run/docker.sock /run/docker.sock /run/containerd"], timeout_s=20
     )
 
     assert done.stdout == ""
 
 
-def test_services_on_the_hosts_loopback_are_not_reached(container: DockerSandbox) -> None:
+def test_services_on_the_hosts_loopback_are_not_reached(shared_container: DockerSandbox) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         program = f"import socket; socket.create_connection(('127.0.0.1', {server.getsockname()[1]}), 5)"
-        done = container.run(["python", "-c", program], timeout_s=30)
+        done = shared_container.run(["python", "-c", program], timeout_s=30)
 
     assert "ConnectionRefusedError" in done.stderr
 
 
-@pytest.mark.parametrize("address", ["169.254.169.254", "172.17.0.1", "10.0.0.1", "8.8.8.8"])
-def test_no_address_is_reached(container: DockerSandbox, address: str) -> None:
-    program = f"import socket; socket.create_connection(({address!r}, 80), 5)"
+def test_no_address_is_reached(shared_container: DockerSandbox) -> None:
+    program = (
+        "import socket\n"
+        "for address in ('169.254.169.254', '172.17.0.1', '10.0.0.1', '8.8.8.8'):\n"
+        "    try:\n"
+        "        socket.create_connection((address, 80), 5)\n"
+        "    except OSError as problem:\n"
+        "        print(problem.strerror)\n"
+    )
 
-    done = container.run(["python", "-c", program], timeout_s=30)
+    told = shared_container.run(["python", "-c", program], timeout_s=60).stdout.splitlines()
 
-    assert "unreachable" in done.stderr or "No route to host" in done.stderr
+    assert len(told) == 4
+    assert all("unreachable" in line or "No route to host" in line for line in told)
 
 
-def test_no_name_is_resolved(container: DockerSandbox) -> None:
+def test_no_name_is_resolved(shared_container: DockerSandbox) -> None:
     program = "import socket; print(socket.getaddrinfo('example.com', 80))"
 
-    done = container.run(["python", "-c", program], timeout_s=60)
+    done = shared_container.run(["python", "-c", program], timeout_s=60)
 
     assert done.stdout == ""
     assert "gaierror" in done.stderr
 
 
-def test_there_is_no_network_but_loopback(container: DockerSandbox) -> None:
-    done = container.run(
+def test_there_is_no_network_but_loopback(shared_container: DockerSandbox) -> None:
+    done = shared_container.run(
         ["python", "-c", "import socket; print([n for _, n in socket.if_nameindex()])"], timeout_s=20
     )
 
@@ -103,15 +110,15 @@ def test_two_containers_do_not_reach_each_other(container_of: Opener) -> None:
     assert other.run(listing, timeout_s=20).stdout == "['home', 'tmp']\n"
 
 
-def test_processes_of_the_host_are_not_seen(container: DockerSandbox) -> None:
-    done = container.run(["sh", "-c", "ls -d /proc/[0-9]*"], timeout_s=20)
+def test_processes_of_the_host_are_not_seen(shared_container: DockerSandbox) -> None:
+    done = shared_container.run(["sh", "-c", "ls -d /proc/[0-9]*"], timeout_s=20)
 
     assert len(done.stdout.split()) < 6
     assert f"/proc/{os.getpid()}\n" not in done.stdout
 
 
-def test_code_has_no_rights_and_cannot_get_any(container: DockerSandbox) -> None:
-    done = container.run(
+def test_code_has_no_rights_and_cannot_get_any(shared_container: DockerSandbox) -> None:
+    done = shared_container.run(
         ["sh", "-c", "id -u; grep -E 'Cap(Inh|Prm|Eff|Bnd|Amb)|NoNewPrivs' /proc/self/status"], timeout_s=20
     )
 
@@ -171,18 +178,23 @@ def test_a_setuid_program_gives_nothing(container: DockerSandbox) -> None:
     assert done.stdout in ("1000\n", "1000\n/testforge/tree/own\n")
 
 
-@pytest.mark.parametrize(
-    "place", ["/", "/usr/bin", "/etc", "/environment/venv", "/opt/testforge/guest", "/sys", "/proc"]
-)
-def test_nothing_outside_the_work_tree_can_be_written(container: DockerSandbox, place: str) -> None:
-    done = container.run(["python", "-c", f"open({place + '/planted'!r}, 'w')"], timeout_s=20)
+def test_nothing_outside_the_work_tree_can_be_written(shared_container: DockerSandbox) -> None:
+    program = (
+        "for place in ('/', '/usr/bin', '/etc', '/environment/venv', '/opt/testforge/guest', '/sys', '/proc'):\n"
+        "    try:\n"
+        "        open(place + '/planted', 'w')\n"
+        "    except OSError as problem:\n"
+        "        print(problem.strerror)\n"
+    )
 
-    assert done.exit_code == 1
-    assert any(word in done.stderr for word in ("Read-only", "Permission", "No such file"))
+    told = shared_container.run(["python", "-c", program], timeout_s=60).stdout.splitlines()
+
+    assert len(told) == 7
+    assert all(any(word in line for word in ("Read-only", "Permission", "No such file")) for line in told)
 
 
-def test_hidden_parts_of_proc_stay_hidden(container: DockerSandbox) -> None:
-    done = container.run(
+def test_hidden_parts_of_proc_stay_hidden(shared_container: DockerSandbox) -> None:
+    done = shared_container.run(
         [
             "sh",
             "-c",
