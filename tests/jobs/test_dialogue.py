@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from bot.github.events import interpret
 from bot.github.wishes import Wish
 from bot.jobs import dialogue, queues
 from bot.store import open_store
-from bot.store.questions import Question
+from bot.store.questions import Asking, Question
 from tests.github.server import UnavailableError
 from tests.github.server.nouns import Comment, Pull
 from tests.jobs.desk import Desk, desk_in, report_of
@@ -38,6 +38,9 @@ def price(weight):
     return 110
 '''
 RIGHT = DOUBTFUL.replace("> 30", ">= 30")
+SECOND = '\n\ndef fee(days):\n    """Return the fee.\n\n    >>> fee(2)\n    5\n    """\n    return days * 2\n'
+KNOWN: dict[str, Sequence[Asking]] = {}
+"""What can be asked about the doubtful function, by the address of the database."""
 
 
 @pytest.fixture(scope="module")
@@ -276,9 +279,23 @@ def test_a_command_asks_what_is_in_doubt_and_says_where_nothing_is(desk: Desk) -
     assert not any("testforge:questions" in comment.body for comment in certain.comments)
 
 
-def asked(desk: Desk, **more: Any) -> Pull:
-    """Return a pull request with one open question, as a run leaves it."""
-    pull = pull_with(desk, DOUBTFUL, **more)
+def test_functions_share_the_questions_and_take_turns(desk: Desk) -> None:
+    pull = pull_with(desk, DOUBTFUL + SECOND)
     desk.review(pull)
+    found = desk.store.questions.inquiries(REPOSITORY, pull.number)
+    assert sum(one.questions for one in found) == 3
+    assert min(one.questions for one in found) >= 1
+    answer = answered(desk, pull, "no", "Q1")
+    assert answer.endswith("Q2 is the next question.")
+    assert {row.function for row in questions(desk, pull)} == {"price", "fee"}
+
+
+def asked(desk: Desk, **more: Any) -> Pull:
+    """Return a pull request with one open question, as a run leaves it; what the first one found is not looked for again."""
+    pull = pull_with(desk, DOUBTFUL, **more)
+    store = desk.store.questions
+    store.keep(REPOSITORY, pull.number, KNOWN.get(desk.store.url, ()))
+    desk.review(pull)
+    KNOWN[desk.store.url] = store.inquiries(REPOSITORY, pull.number)
     assert [row.state for row in questions(desk, pull)] == ["open"]
     return pull
