@@ -5,16 +5,22 @@ from __future__ import annotations
 import os
 import secrets
 import subprocess
-import time
 from pathlib import Path
 
 from tests.github.server import GitHub
-from tests.image.containers import docker, free_port, key_file, scope_of, socket_of_the_engine
+from tests.image.containers import (
+    PATIENCE_S,
+    docker,
+    free_port,
+    key_file,
+    sandboxes,
+    scope_of,
+    socket_of_the_engine,
+)
 from tests.jobs.serving import wait_for
 
 FILE = Path(__file__).parents[2] / "compose.yaml"
 WORKERS = ("worker-1", "worker-2")
-PATIENCE_S = 300.0
 
 
 def bridge() -> str:
@@ -23,13 +29,19 @@ def bridge() -> str:
 
 
 class Composition:
-    """The server, its two workers and the database, until the block ends."""
+    """The server, its two workers and the database, until the block ends.
+
+    Attributes:
+        containers: By the names of their services.
+        scopes: The marks of the sandboxes of the workers, as long as somebody asked which was busy.
+    """
 
     def __init__(self, github: GitHub, directory: Path) -> None:
         self.name = f"testforge-trial-{secrets.token_hex(4)}"
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         kept = {name: value for name, value in os.environ.items() if not name.startswith("TESTFORGE_")}
+        self.scopes: set[str] = set()
         self._environment = {
             **kept,
             "TESTFORGE_IMAGE": os.environ["TESTFORGE_IMAGE"],
@@ -46,11 +58,9 @@ class Composition:
         }
 
     def __enter__(self) -> Composition:
-        self.began = time.time()
         try:
             self.compose("up", "--detach", "--no-build")
             self.containers = {name: self.compose("ps", "--quiet", name) for name in ("server", *WORKERS)}
-            self.scopes = {name: scope_of(container) for name, container in self.containers.items()}
             wait_for(self._is_ready, f"it is not ready: {self.log()}", PATIENCE_S)
         except BaseException:
             self.__exit__()
@@ -66,6 +76,12 @@ class Composition:
         done = subprocess.run(command, env=self._environment, capture_output=True, text=True, check=False)
         assert not check or done.returncode == 0, f"docker-compose {words[0]}: {done.stderr}"
         return done.stdout.strip()
+
+    def busy(self) -> str:
+        """Return a worker that has a sandbox at the moment; empty if none has."""
+        marks = {name: scope_of(self.containers[name]) for name in WORKERS}
+        self.scopes.update(filter(None, marks.values()))
+        return next((name for name, scope in marks.items() if scope and sandboxes([scope])), "")
 
     def log(self) -> str:
         """Return what its containers wrote last."""
