@@ -97,3 +97,10 @@ def test_the_branch_that_is_named_is_the_repositorys_own(repo: Path) -> None:
 
 def test_a_repository_without_python_is_told(repo: Path) -> None:
     assert "There is no Python here yet" in run(repo).stdout
+
+
+def test_a_place_that_cannot_be_written_is_told(repo: Path) -> None:
+    write(repo, {".github": "a file"})
+    done = run(repo)
+    assert done.returncode == 2
+    assert "cannot be written:" in done.stderr

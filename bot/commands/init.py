@@ -37,14 +37,22 @@ def init(
         console = console_on(stderr=False)
         for name, text in files.items():
             if name not in kept:
-                (root / name).parent.mkdir(parents=True, exist_ok=True)
-                (root / name).write_text(text, "utf-8")
+                _write(root / name, text)
             said = "kept {}, which is there already; --force writes over it" if name in kept else "wrote {}"
             console.print(said.format(name), soft_wrap=True)
         for line in _next_steps(root, is_foreign=_WORKFLOW in kept and not _reviews(root / _WORKFLOW)):
             console.print(line, soft_wrap=True)
         if not any(name.endswith(".py") for name in sources):
             console.print("There is no Python here yet, so there is nothing to test so far.", soft_wrap=True)
+
+
+def _write(place: Path, text: str) -> None:
+    """Write a file. Raises UsageError if it cannot be written."""
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, "utf-8")
+    except OSError as error:
+        raise UsageError(f"{str(place)!r} cannot be written: {error.strerror}.") from None
 
 
 def _next_steps(root: Path, *, is_foreign: bool) -> list[str]:
