@@ -68,7 +68,7 @@ REAL = [packaging.version, idna.core, yaml.constructor]
 @pytest.mark.parametrize("module", REAL, ids=lambda module: module.__name__)
 def test_every_splice_gives_the_text_that_cosmic_ray_gives(module: object) -> None:
     source = Path(str(module.__file__)).read_text(encoding="utf-8")  # type: ignore[attr-defined]
-    for splice in random.Random(7).sample(splices(source), 20):
+    for splice in random.Random(7).sample(splices(source), 12):
         text = source[: splice.start] + splice.replacement + source[splice.end :]
         assert text == by_cosmic_ray(source, splice.operator, splice.occurrence)
 
@@ -181,14 +181,14 @@ def test_a_piece_compiled_alone_says_the_same_as_the_whole_module(module: object
     source = Path(str(module.__file__)).read_text(encoding="utf-8")  # type: ignore[attr-defined]
     # What counts as code that never runs is another matter.
     source = source.replace("from __future__ import annotations", "").replace("TYPE_CHECKING", "CHECKING")
-    found = generate("m.py", source, limit=30)
+    found = generate("m.py", source, limit=20)
     warnings.simplefilter("ignore")
     original = compile(source, "m", "exec", dont_inherit=True)
     for mutant in found.mutants:
         assert not same_code(compile(mutated(source, mutant), "m", "exec", dont_inherit=True), original)
-    for mutant in found.equivalent[:60]:
+    for mutant in found.equivalent[:20]:
         assert same_code(compile(mutated(source, mutant), "m", "exec", dont_inherit=True), original)
-    for mutant in found.incompetent[:60]:
+    for mutant in found.incompetent[:20]:
         with pytest.raises((SyntaxError, ValueError)):
             compile(mutated(source, mutant), "m", "exec", dont_inherit=True)
 
@@ -274,5 +274,5 @@ def test_a_function_compiled_alone_has_the_code_that_it_has_in_its_module() -> N
 
 
 def test_an_expression_nested_deeper_than_can_be_printed_has_no_mutants_of_its_own() -> None:
-    deep = generate("m.py", f"def add(a):\n    return {'-' * 900}a\n\n\ndef less(a):\n    return a - 1\n")
+    deep = generate("m.py", f"def add(a):\n    return {'-' * 260}a\n\n\ndef less(a):\n    return a - 1\n")
     assert any("a + 1" in mutant.diff for mutant in deep.mutants)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import uv
 
-from bot.domain import SuiteRun, Target
+from bot.domain import MutantOutcome, SuiteRun, Target
 from bot.measure.hollow import hollow_tests
 from bot.measure.mutants import generate
 from bot.measure.mutation import judge
@@ -237,21 +237,18 @@ async def test_it(two): assert await later(two) == 3
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("plugin", ["randomly", "random-order"])
-def test_mutants_get_the_same_verdicts_under_a_plugin_that_shuffles(
-    open_plugged: Opener, plugin: str
-) -> None:
+def test_mutants_get_the_same_verdicts_under_plugins_that_shuffle_or_distribute(open_plugged: Opener) -> None:
     tests = "".join(f"def test_{n}(): assert sign({n - 3}) == {-1 if n < 3 else 1}\n" for n in range(6))
     files = {**FILES, "tests/test_mod.py": "from pkg.mod import sign\n" + tests}
-    box = open_plugged({**files, "pytest.ini": f"[pytest]\naddopts = {DISTURBING[plugin]}\n"})
-    run = run_tests(box, cover=[TARGET.path])
-
-    found = judge(box, TARGET, generate(TARGET.path, MOD), run)
-
-    plain = open_plugged({**files, "pytest.ini": "[pytest]\naddopts = -p no:randomly\n"})
-    calm = judge(plain, TARGET, generate(TARGET.path, MOD), run_tests(plain, cover=[TARGET.path]))
-    assert [verdict.outcome for verdict in found.verdicts] == [verdict.outcome for verdict in calm.verdicts]
-    assert found.score
+    mutants = generate(TARGET.path, MOD, lines=frozenset({2, 3}), limit=7)
+    found = {}
+    for plugin in ("without plugins", "randomly", "random-order", "xdist"):
+        box = open_plugged({**files, "pytest.ini": f"[pytest]\naddopts = {DISTURBING[plugin]}\n"})
+        result = judge(box, TARGET, mutants, run_tests(box, cover=[TARGET.path]))
+        found[plugin] = [verdict.outcome for verdict in result.verdicts]
+    calm = found.pop("without plugins")
+    assert 0 < calm.count(MutantOutcome.KILLED) < len(calm)
+    assert [*found.values()] == [calm] * 3
 
 
 @pytest.mark.slow
@@ -265,7 +262,7 @@ def test_mutants_of_a_coroutine_are_killed_by_tests_of_an_async_plugin(
     box = open_plugged({**FILES, "tests/test_mod.py": tests, "tests/conftest.py": backend})
     run = run_tests(box, cover=[TARGET.path])
 
-    found = judge(box, TARGET, generate(TARGET.path, MOD), run)
+    found = judge(box, TARGET, generate(TARGET.path, MOD, limit=12), run)
 
     later = [verdict for verdict in found.verdicts if verdict.mutant.function == "later"]
     sign = {verdict.killed_by for verdict in found.verdicts if verdict.mutant.function == "sign"}
