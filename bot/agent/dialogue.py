@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from bot.agent import plaintext
 from bot.agent.prompts import prompt
 from bot.models import Kind, Message, Model, Reply, ToolSchema, traits_of
+from bot.models.failures import ToolsError
 
 PATIENCE = 2
 """Replies in a row without a call that can be read, after which a model is given the plain-text protocol."""
@@ -27,10 +28,17 @@ class Dialogue:
 
     def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Reply:
         """Return the model's next reply, its action as a tool call in either manner. Raises ModelError."""
-        if self.plain:
-            turn = sum(message["role"] == "assistant" for message in messages) + 1
-            reply = self._model.complete(plaintext.as_text(messages, tools))
-            return plaintext.read(reply, tools, self._suite_path, turn)
+        if not self.plain:
+            try:
+                return self._called(messages, tools)
+            except ToolsError:
+                self.plain = True
+        turn = sum(message["role"] == "assistant" for message in messages) + 1
+        reply = self._model.complete(plaintext.as_text(messages, tools))
+        return plaintext.read(reply, tools, self._suite_path, turn)
+
+    def _called(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Reply:
+        """Return the reply to a conversation with tools, and take in what it shows of the model."""
         reply = self._model.complete(messages, tools)
         if reply.kind in (Kind.OK, Kind.MALFORMED, Kind.EMPTY):
             usable = reply.kind is Kind.OK and reply.tool_calls

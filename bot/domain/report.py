@@ -36,12 +36,13 @@ class MutationDelta:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens and USD spent on model calls."""
+    """Tokens and USD spent on model calls; `is_unpriced` says that of some nobody knows the price."""
 
     prompt: int = 0
     completion: int = 0
     cached: int = 0
     cost_usd: float = 0.0
+    is_unpriced: bool = False
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -49,6 +50,7 @@ class Usage:
             self.completion + other.completion,
             self.cached + other.cached,
             self.cost_usd + other.cost_usd,
+            self.is_unpriced or other.is_unpriced,
         )
 
 

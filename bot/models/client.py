@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from bot.domain import Usage
 from bot.errors import ModelError, UsageError
@@ -76,12 +77,26 @@ def greet(model: Model) -> Usage:
     """
     if model.name == NAME:
         return Usage()
+    remote = remote_of(model)
+    if remote is not None:
+        usual = remote.retry, remote.call_s
+        remote.retry, remote.call_s = replace(remote.retry, timeouts=1), CHECK_S
     try:
         return model.complete((GREETING,)).usage
     except (SetupError, UnreadableError) as error:
         raise UsageError(error.message) from None
     except ModelError:
         return Usage()
+    finally:
+        if remote is not None:
+            remote.retry, remote.call_s = usual
+
+
+def remote_of(model: Any) -> Remote | None:
+    """Return what calls a provider, whatever stands around it; None where nothing does."""
+    while model is not None and not isinstance(model, Remote):
+        model = getattr(model, "model", None)
+    return model
 
 
 def check(name: str) -> list[str]:

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from typing import Any
 
 from bot.errors import ModelError
 from bot.models.redaction import Redactor
-from bot.models.retry import status_of, unreachable, unreadable
+from bot.models.retry import redirected, status_of, unconnected, unreachable, unreadable, without_credit
 
 MESSAGE_CHARACTERS = 300
 LAYERS = re.compile(r"^(?:[\w.]*(?:Error|Exception)\s*[:-]\s*)+")
 """The names of the exceptions through which a message came, which LiteLLM puts before it."""
+
+_ADVICE = re.compile(r"\s*Handle with `litellm[.\w]*`\.?$")
+_NO_TOOLS = re.compile(
+    r"(?:not|n't|no)\b[^.]{0,60}\b(?:support|enable|allow|take)[^.]{0,40}\b(?:tools?|tool[ _](?:use|calls?|calling|choice)|functions?(?: calling)?)\b"
+    r"|\b(?:tools?|tool[ _](?:use|calls?|calling|choice)|functions?(?: calling)?)\b[^.]{0,60}(?:not|n't) (?:be )?(?:supported|enabled|allowed)"
+    r"|No endpoints found that support tool use|requires --enable-auto-tool-choice",
+    re.IGNORECASE,
+)
 
 BLOCKED = frozenset({"content_filter", "content_policy_violation"})
 """What OpenAI and Azure call a request that they do not answer for what it holds; LiteLLM looks at the words alone."""
@@ -54,6 +63,10 @@ class UnreadableError(CallError):
     """What came back is no model's reply."""
 
 
+class ToolsError(CallError):
+    """The server takes no tools with this model."""
+
+
 class ContextError(CallError):
     """The conversation is longer than the model can read."""
 
@@ -68,6 +81,9 @@ def told(litellm: Any, name: str, error: Exception, redactor: Redactor) -> CallE
 
 def missing_keys(litellm: Any, name: str) -> Sequence[str]:
     """Return the variables one of which has to hold the key of a model; none if one does, or none is needed."""
+    own = _place(litellm, name, "API_KEY")
+    if own in os.environ and not os.environ[own].strip():
+        return [own]
     missing = litellm.validate_environment(name).get("missing_keys") or ()
     # LiteLLM lists what is optional too: the address of a server on this machine has a default.
     return [key for key in missing if re.search(r"KEY|TOKEN|SECRET|CREDENTIALS", key)]
@@ -91,6 +107,22 @@ def _told(litellm: Any, name: str, error: Exception) -> tuple[type[CallError], s
         return SetupError, needs_key(name, missing)
     if "LLM Provider NOT provided" in str(error):
         return SetupError, unknown_name(name)
+    base = os.environ.get(address, "")
+    if base and not base.startswith(("http://", "https://")):
+        return SetupError, f"The address in {address} begins with neither http:// nor https://; correct it."
+    if redirected(error):
+        return (
+            SetupError,
+            f"What answers for {name} sends to another address, to which no key is sent; "
+            f"set the right one in {address}.",
+        )
+    if without_credit(error):
+        return (
+            SetupError,
+            f"The account at the provider of {name} has no credit left; add some there, or use another model.",
+        )
+    if status in (400, 404, 405, 422, 501) and _NO_TOOLS.search(str(error)):
+        return ToolsError, f"The provider of {name} takes no tools with this model."
     if status in (401, 403):
         return (
             SetupError,
@@ -103,7 +135,7 @@ def _told(litellm: Any, name: str, error: Exception) -> tuple[type[CallError], s
         )
     if status == 429:
         return CallError, f"The provider of {name} answered again and again that there are too many requests."
-    if isinstance(error, TimeoutError) or status == 408:
+    if (isinstance(error, TimeoutError) or status == 408) and not unconnected(error):
         return CallError, f"The model {name} did not answer in time."
     if isinstance(error, litellm.ContextWindowExceededError):
         return (
@@ -124,7 +156,7 @@ def _told(litellm: Any, name: str, error: Exception) -> tuple[type[CallError], s
             f"check the address in {address}.",
         )
     said = " ".join(str(error).split())
-    said = LAYERS.sub("", said) or said
+    said = _ADVICE.sub("", LAYERS.sub("", said)) or said
     return CallError, f"The model {name} gave no reply: {said[:MESSAGE_CHARACTERS]}"
 
 

@@ -17,6 +17,7 @@ from bot.models.caching import marked
 from bot.models.failures import CallError, told
 from bot.models.prices import Price, price_of
 from bot.models.redaction import Redactor
+from bot.models.redirects import refuse as refuse_redirects
 from bot.models.retry import Retry
 from bot.models.waiting import wait_for
 from bot.models.wire import reply_from, usage_from, valid_history
@@ -25,6 +26,8 @@ CALL_S = 300.0
 BYTES_PER_TOKEN = 3.0
 """Fewer than there mostly are (code has 3 to 4; a Chinese sign has 3 and is one), so that what is set aside suffices."""
 MARGIN = 1.2
+HIDDEN_TOKENS = 20_000
+"""What a provider may put before a prompt, tools and a template of its own."""
 LEAST_TOKENS = 2_048
 """A reply shorter than that holds no test file; below it the budget is at its end."""
 
@@ -112,7 +115,8 @@ class Remote:
             "max_tokens": call.max_tokens,
             "seed": self.seed,
             "drop_params": True,
-            "timeout": self.call_s,
+            "timeout": 0.9
+            * self.call_s,  # before the outer limit, which cannot tell silence from no connection
             "max_retries": 0,
             "num_retries": 0,
             **self.options,
@@ -147,7 +151,7 @@ class _Call:
     def charge(self, response: dict[str, Any], told_usd: float | None) -> tuple[Usage, str]:
         """Return what a response used and cost, and where the cost comes from, as `Reply.cost_source` says it."""
         usage = usage_from(response.get("usage") or {}, 0.0)
-        if not usage.prompt + usage.completion:
+        if not usage.prompt + usage.completion or not self._can_be(usage):
             written = len(json.dumps(response.get("choices") or [], default=str)) / BYTES_PER_TOKEN
             guessed = Usage(self.prompt_tokens, round(written), 0, self.most_usd)
             return guessed, "estimate" if self.price.is_known else "unknown"
@@ -157,7 +161,13 @@ class _Call:
             cost, source = float(told_usd or 0.0), "provider" if told_usd else ""
         else:
             cost, source = 0.0, "unknown"
-        return Usage(usage.prompt, usage.completion, usage.cached, cost), source
+        unpriced = source == "unknown"
+        return Usage(usage.prompt, usage.completion, usage.cached, cost, unpriced), source
+
+    def _can_be(self, usage: Usage) -> bool:
+        """Whether a server can have used so much: no token is less than a byte, and no reply much longer than asked."""
+        most_prompt = self.prompt_tokens * BYTES_PER_TOKEN * MARGIN + HIDDEN_TOKENS
+        return usage.prompt <= most_prompt and usage.completion <= 4 * self.max_tokens
 
 
 def imported() -> Any:
@@ -172,6 +182,7 @@ def imported() -> Any:
     litellm.telemetry = False
     litellm.suppress_debug_info = True
     logging.getLogger("LiteLLM").setLevel(logging.ERROR)
+    refuse_redirects()
     return litellm
 
 

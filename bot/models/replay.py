@@ -16,12 +16,13 @@ from bot.errors import ModelError, UsageError
 from bot.models import Message, Reply, ToolCall, ToolSchema, Traits
 from bot.models.budget import BudgetError
 from bot.models.cassette import FILE, Request, hash_of, request_of
-from bot.models.failures import CallError, ContextError, SetupError, UnreadableError
+from bot.models.failures import CallError, ContextError, SetupError, ToolsError, UnreadableError
 from bot.models.redaction import Redactor
 
 SHOWN_LINES = 40
 _ERRORS: Mapping[str, type[ModelError]] = {
-    each.__name__: each for each in (CallError, SetupError, UnreadableError, ContextError, BudgetError)
+    each.__name__: each
+    for each in (CallError, SetupError, ToolsError, UnreadableError, ContextError, BudgetError)
 }
 
 

@@ -10,14 +10,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from bot.models.redirects import RedirectError
+
 LONGEST_WAIT_S = 60.0
 _NO_REPLY = re.compile(
     r"Empty or invalid response|Unable to get json response|Error converting to valid response"
     r"|response with no 'choices'|Exception - (?:Expecting value|Unterminated string|'utf-8' codec)"
     r"|Traceback \(most recent call last\)"
 )
-TIMEOUTS = 2
-"""Time limits in one call after which it is given up: each has cost minutes."""
+_NO_CREDIT = re.compile(
+    r"insufficient_quota|exceeded your current quota|credit balance is too low", re.IGNORECASE
+)
 _NAP_S = 0.5
 
 Result = TypeVar("Result")
@@ -59,6 +62,7 @@ class Retry:
         attempts: Calls made at most.
         first_wait_s: Before the second call; doubled for each one after.
         gate: Shared by all threads that call one provider.
+        timeouts: Time limits in one call after which it is given up: each has cost minutes.
     """
 
     attempts: int = 4
@@ -66,6 +70,7 @@ class Retry:
     sleep: Callable[[float], None] = pause
     chance: random.Random = field(default_factory=random.Random)
     gate: Gate = field(default_factory=Gate)
+    timeouts: int = 2
 
     def call(self, function: Callable[[], Result]) -> Result:
         """Return what a function returns, called again while it raises what may pass; its last error is raised.
@@ -81,10 +86,10 @@ class Retry:
             try:
                 return function()
             except Exception as error:
-                timeouts += isinstance(error, TimeoutError)
+                timeouts += timed_out(error)
                 hopeless = (status_of(error) == 500 and not unreachable(error)) or unreadable(error)
                 repeated = hopeless and str(error) == last
-                over = attempt == self.attempts or timeouts == TIMEOUTS
+                over = attempt == self.attempts or timeouts == self.timeouts
                 if over or repeated or not may_pass(error):
                     raise
                 last = str(error)
@@ -110,8 +115,20 @@ def may_pass(error: Exception) -> bool:
     """Return whether an error may be gone the next time: too many requests, a server's fault, connection, time."""
     if isinstance(error, TimeoutError | ConnectionError):
         return True
+    if without_credit(error) or redirected(error):
+        return False
     status = status_of(error)
     return status in (408, 409, 429) or status >= 500 or unreadable(error)
+
+
+def timed_out(error: BaseException) -> bool:
+    """Return whether a time limit was reached, ours or LiteLLM's."""
+    return isinstance(error, TimeoutError) or (isinstance(error, Exception) and status_of(error) == 408)
+
+
+def without_credit(error: BaseException) -> bool:
+    """Return whether an account has nothing left to pay with, which some providers call too many requests."""
+    return (isinstance(error, Exception) and status_of(error) == 402) or bool(_NO_CREDIT.search(str(error)))
 
 
 def unreadable(error: BaseException) -> bool:
@@ -126,9 +143,26 @@ def unreachable(error: BaseException) -> bool:
     """Return whether the server was not reached or hung up. LiteLLM gives that the status 500 of a server's fault."""
     import httpx
 
+    return _comes_from(error, ConnectionError, httpx.TransportError)
+
+
+def unconnected(error: BaseException) -> bool:
+    """Return whether no connection came about within the time limit, as where a network swallows everything."""
+    import httpx
+
+    return _comes_from(error, httpx.ConnectTimeout)
+
+
+def redirected(error: BaseException) -> bool:
+    """Return whether a server named another address, which is not asked."""
+    return _comes_from(error, RedirectError)
+
+
+def _comes_from(error: BaseException, *kinds: type[BaseException]) -> bool:
+    """Return whether an error of such a kind stands behind this one."""
     seen: BaseException | None = error
     while seen is not None:
-        if isinstance(seen, ConnectionError | httpx.TransportError):
+        if isinstance(seen, kinds):
             return True
         seen = seen.__cause__ or seen.__context__
     return False

@@ -68,6 +68,13 @@ def _nothing(body: dict[str, Any]) -> None:
             body[key] = []
 
 
+def _endless_usage(body: dict[str, Any]) -> None:
+    counts = body.get("usage") or body["usageMetadata"]
+    for key, count in counts.items():
+        if isinstance(count, int):
+            counts[key] = 10**15
+
+
 def _with_message(**fields: Any) -> Callable[[dict[str, Any]], None]:
     return lambda body: body["choices"][0]["message"].update(fields)
 
@@ -236,6 +243,7 @@ CASES = [
     Case("502, then 503", [error(502), error(503)]),
     Case("529", [error(529, "overloaded")]),
     Case("401 in the middle", [error(401, f"Incorrect API key provided: {KEY}")], "model"),
+    Case("no credit left", [error(402, "Insufficient credits")], "model", note="no credit left"),
     Case("404 in the middle", [error(404)], "model"),
     Case("the context exceeded", [lambda form: TOO_LONG[form]], "model", note="longer than the model"),
     Case(
@@ -272,6 +280,7 @@ CASES = [
         cost_source="estimate",
         forms=("anthropic",),
     ),
+    Case("usage past all bounds", [altered(_endless_usage, calls(RUN))], cost_source="estimate"),
     Case(
         "usage that cannot be read",
         [altered(lambda body: body.update(usage={"prompt_tokens": "many"}), calls(RUN))],
