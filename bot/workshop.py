@@ -119,10 +119,17 @@ def _expected_cost(request: Request, change: Change) -> str:
     if found.low_usd is None or found.high_usd is None:
         return (
             f"about {found.low_tokens:,} to {found.high_tokens:,} tokens for {files}; the price of {request.model} is "
-            "not known, TESTFORGE_MODEL_PRICE can say it"
+            f"not known, TESTFORGE_MODEL_PRICE can say it{_unkept(request)}"
         )
     limit = "" if request.budget_usd is None else f", never more than ${request.budget_usd:.2f}"
     return f"about ${found.low_usd:.2f} to ${found.high_usd:.2f} for {files}{limit}"
+
+
+def _unkept(request: Request) -> str:
+    """Return what an unknown price means for the request's budget."""
+    if request.budget_usd is None:
+        return ""
+    return f"; until then the budget of ${request.budget_usd:.2f} limits nothing"
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from rich.text import Text
 from bot.deliver.bars import Bars, Row
 from bot.deliver.paragraph import Paragraph
 from bot.deliver.wording import Evidence, all_on_base, clean, evidence, line_list, on_base, plural, rejections
-from bot.domain import MutantOutcome, MutationDelta, RunReport, Skipped, SuspectedBug, TargetReport
+from bot.domain import MutantOutcome, MutationDelta, RunReport, Skipped, SuspectedBug, TargetReport, Usage
 
 _STYLES = {
     "proposed": "bold green",
@@ -75,7 +75,7 @@ class _Report:
         usage = report.usage
         tokens = usage.prompt + usage.completion
         yield Text()
-        spent = f"Took {seconds(report.wall_s)}, {plural(tokens, 'token')}, {dollars(usage.cost_usd)}."
+        spent = f"Took {seconds(report.wall_s)}, {plural(tokens, 'token')}, {_cost(usage)}."
         yield Paragraph(spent, "dim", 0)
         if self.applied:
             yield Paragraph(f"Written: {', '.join(map(clean, self.applied))}.", indent=0)
@@ -247,6 +247,17 @@ def seconds(value: float) -> str:
         return f"{value:.1f} s"
     minutes, rest = divmod(round(value), 60)
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def _cost(usage: Usage) -> str:
+    """Return what model calls cost, as far as their prices are known."""
+    if not usage.is_unpriced:
+        return dollars(usage.cost_usd)
+    return (
+        f"{dollars(usage.cost_usd)} and what nobody knows the price of"
+        if usage.cost_usd
+        else "at an unknown price"
+    )
 
 
 def dollars(value: float) -> str:
