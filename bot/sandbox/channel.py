@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from bot.errors import LostError
+from bot.errors import LostError, SandboxError
 
 STDOUT = 1
 LARGEST_HEADER = 1 << 16
@@ -61,7 +61,8 @@ class Channel:
             most: The most bytes that may come with it.
 
         Raises:
-            LostError: No answer comes, or one that cannot be right.
+            LostError: No answer comes.
+            SandboxError: One comes that cannot be right: code in the container made it, and would again in a fresh one.
         """
         header = json.dumps({**question, "size": len(payload)}).encode("ascii")
         self._connection.settimeout(max(seconds, 1.0))
@@ -132,5 +133,5 @@ def _silent() -> LostError:
     return LostError("The container does not answer any more; it is removed. Is the machine overloaded?")
 
 
-def _nonsense() -> LostError:
-    return LostError("The container gave an answer that cannot be right, so nothing it says is used.")
+def _nonsense() -> SandboxError:
+    return SandboxError("The container gave an answer that cannot be right, so nothing it says is used.")
