@@ -54,7 +54,7 @@ def act(environment: Mapping[str, str], settings: Settings) -> int:
             return 0
         return _Step(environment, settings, runner, inputs).do(asked)
     except RefusedError as error:
-        annotate("error", f"GitHub refused: {error.message} {_permissions(error)}".strip())
+        annotate("error", f"GitHub refused: {error.message.rstrip('.')}. {_permissions(error)}")
     except TestforgeError as error:
         annotate("error", " ".join((error.message, *_in_a_workflow(error.message))))
         runner.set("status", error.status)
@@ -64,10 +64,9 @@ def act(environment: Mapping[str, str], settings: Settings) -> int:
 
 
 def _permissions(error: RefusedError) -> str:
-    return (
-        "The job needs `permissions: contents: read, pull-requests: write, issues: write` "
-        f"(GitHub said: {error.said or 'nothing more'})."
-    )
+    """Return what the job's token may lack, and GitHub's own words where the message has none."""
+    said = f" (GitHub said: {error.said})" if error.said and error.said not in error.message else ""
+    return f"The job needs `permissions: contents: read, pull-requests: write, issues: write`{said}."
 
 
 def _in_a_workflow(message: str) -> Iterator[str]:
