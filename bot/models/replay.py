@@ -15,7 +15,7 @@ from bot.domain import Usage
 from bot.errors import ModelError, UsageError
 from bot.models import Message, Reply, ToolCall, ToolSchema, Traits
 from bot.models.budget import BudgetError
-from bot.models.cassette import FILE, Request, hash_of, request_of
+from bot.models.cassette import FILE, VERSION, Request, hash_of, request_of
 from bot.models.failures import CallError, ContextError, SetupError, ToolsError, UnreadableError
 from bot.models.redaction import Redactor
 
@@ -41,16 +41,43 @@ class Cassette:
         self.parts: dict[str, Any] = {}
         self.calls: list[dict[str, Any]] = []
         try:
-            lines = (directory / FILE).read_text("utf-8").splitlines()
+            # Not splitlines, which also ends lines at signs that may stand in a text.
+            first, *lines = (directory / FILE).read_text("utf-8").removesuffix("\n").split("\n")
+            self._check_version(json.loads(first), directory)
             for line in map(json.loads, lines):
                 if "part" in line:
                     self.parts[line["part"]] = line["content"]
                 elif "call" in line:
                     self.calls.append(line)
+            if not self.calls:
+                raise UsageError(f"{str(directory)!r} holds no recorded call.")
+            for call in self.calls:
+                self._check(call)
+        except (KeyError, TypeError, AttributeError) as problem:
+            raise UsageError(
+                f"{str(directory)!r} holds a recording that was changed or cut: {type(problem).__name__} {problem}. "
+                "Record it again."
+            ) from None
         except (OSError, ValueError) as problem:
             raise UsageError(f"{str(directory)!r} holds no recording that can be read: {problem}.") from None
-        if not self.calls:
-            raise UsageError(f"{str(directory)!r} holds no recorded call.")
+
+    @staticmethod
+    def _check_version(header: Mapping[str, Any], directory: Path) -> None:
+        if header["cassette"] != VERSION:
+            raise UsageError(
+                f"{str(directory)!r} was recorded by another version of testforge; record it again."
+            )
+
+    def _check(self, call: Mapping[str, Any]) -> None:
+        """Read all that a call needs when it is given back. Raises KeyError, TypeError or AttributeError."""
+        _ = self.messages(call), self.parts[call["tools"]], Traits(call["window"], call["calls_tools"])
+        _ = (
+            call["model"] + call["error"]["class"] + call["error"]["message"]
+            if "error" in call
+            else _read(call["reply"])
+        )
+        for message in self.messages(call):
+            _lines(message)
 
     def messages(self, call: Mapping[str, Any]) -> list[Any]:
         """Return a call's messages."""
