@@ -11,6 +11,7 @@ import pytest
 
 from bot.store import Store, open_store
 from tests.github.server import GitHub
+from tests.jobs.killing import configure
 from tests.jobs.serving import AFTER, REPOSITORY, Process, deliver, environment, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -72,6 +73,7 @@ def serving(github: GitHub, tmp_path: Path, **more: str) -> Iterator[Scene]:
 
 def test_pushes_over_the_life_of_a_pull_request(github: GitHub, tmp_path: Path) -> None:
     """One review for each head; what was proposed is verified again; what was dismissed does not come back."""
+    configure(github)
     with serving(github, tmp_path) as scene:
         first = scene.deliver("opened")
         assert scene.ended(first) == "done"
