@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 STRUCK = "***"
@@ -30,9 +30,13 @@ _KNOWN = re.compile(
 """Forms of keys and tokens that are known by their looks."""
 
 _SECRET_NAME = re.compile(
-    r"(?:^|_)(?:API_?KEY|ACCESS_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)(?:_|$)",
+    r"(?:^|_)(?:API_?KEY|ACCESS_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?"
+    r"|PWD|PAT|AUTH|AUTHORIZATION|BEARER|SAS)(?:_|$)",
     re.IGNORECASE,
 )
+
+
+_USER = re.compile(r"://([^/\s@]+)@")
 
 
 def redact(text: str) -> str:
@@ -76,11 +80,22 @@ def configured(environment: Mapping[str, str] = os.environ) -> Redactor:
 
     Names of files are no secrets, nor are plain words: `PASSWORD=password` must not strike out every such word.
     """
-    return Redactor(
+    named = (
         value.strip()
         for name, value in environment.items()
         if _SECRET_NAME.search(name) and not value.startswith(("/", "~")) and not _is_word(value.strip())
     )
+    in_addresses = (part for value in environment.values() for part in _in_addresses(value))
+    return Redactor((*named, *in_addresses))
+
+
+def _in_addresses(value: str) -> Iterator[str]:
+    """Yield what stands for a user and a password, or for a token alone, in the addresses of a variable's value."""
+    for found in _USER.findall(value):
+        yield found
+        password = found.partition(":")[2]
+        if password:
+            yield password
 
 
 def _is_word(value: str) -> bool:

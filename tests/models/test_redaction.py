@@ -66,3 +66,15 @@ def test_what_the_environment_calls_a_secret_is_one() -> None:
     assert configured(environment).text(text) == (
         "*** *** *** /etc/testforge/key.pem password business-as-usual /usr/bin:/usr/local/bin"
     )
+
+
+def test_a_token_in_an_address_of_the_environment_is_struck_out_wherever_it_stands() -> None:
+    redactor = configured(
+        {"OPENAI_API_BASE": "https://a-token-alone@gateway/v1", "PROXY": "http://bob:proxy-password@proxy:1"}
+    )
+    assert redactor.text("sent a-token-alone, proxy-password") == "sent ***, ***"
+
+
+@pytest.mark.parametrize("name", ["DB_PWD", "GITLAB_PAT", "NPM_AUTH", "AZURE_SAS", "AWS_SECRET_ACCESS_KEY"])
+def test_names_that_mean_a_secret_without_saying_so(name: str) -> None:
+    assert configured({name: "x7-abcdef/123"}).text("it is x7-abcdef/123") == "it is ***"
