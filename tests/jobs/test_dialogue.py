@@ -39,6 +39,7 @@ def price(weight):
 '''
 RIGHT = DOUBTFUL.replace("> 30", ">= 30")
 SECOND = '\n\ndef fee(days):\n    """Return the fee.\n\n    >>> fee(2)\n    5\n    """\n    return days * 2\n'
+WITHOUT_MUTANTS = b"mutation:\n  enabled: false\n"
 KNOWN: dict[str, Sequence[Asking]] = {}
 """What can be asked about the doubtful function, by the address of the database."""
 
@@ -124,7 +125,8 @@ def test_a_yes_that_the_code_does_not_keep_leads_to_a_bug_and_a_suggestion_that_
     with serving() as server, pytest.MonkeyPatch.context() as patch:
         patch.setenv("TESTFORGE_MODEL", "openai/gpt-4o")
         server.chosen = said
-        pull = pull_with(desk, DOUBTFUL)
+        desk.github.world.push(REPOSITORY, "plain", {".github/testforge.yml": WITHOUT_MUTANTS})
+        pull = pull_with(desk, DOUBTFUL, base_ref="plain")
         assert desk.review(pull).state == "done"
 
         assert "**Q1.** In `quotes.py`, `price(30)` should return `300`. Is that so?" in asking(pull).body
