@@ -132,6 +132,10 @@ class RepoConfig(_Section):
     tests: Tests = Tests()
     environment: Environment = Environment()
     deliver: Literal["suggestions", "commit", "stacked-pr"] = "suggestions"
+    sign_off: bool = Field(
+        default=False,
+        description="Commits of tests end with a `Signed-off-by` line, for checks that ask for one.",
+    )
     mutation: Mutation = Mutation()
     triggers: tuple[Trigger, ...] = ("opened", "synchronize", "ready_for_review", "command")
     intent: Intent = Intent()

@@ -45,6 +45,7 @@ class Review:
         is_quiet: There was nothing to test, so that the summary is not posted for it, but edited if it is there.
         tests: The proposed tests, by key.
         deliver: `suggestions`; `commit` or `stacked-pr` if the tests are to be put into the repository at once.
+        sign_off: Whether a commit of them ends with a `Signed-off-by` line.
     """
 
     run: str
@@ -61,6 +62,7 @@ class Review:
     is_quiet: bool = False
     tests: tuple[Proposal, ...] = ()
     deliver: str = "suggestions"
+    sign_off: bool = False
 
     @property
     def conclusion(self) -> str:
@@ -121,6 +123,7 @@ def build(
     run_url: str = "",
     sections: tuple[str, ...] = (),
     deliver: str = "suggestions",
+    sign_off: bool = False,
 ) -> Review:
     """Return what a run has to say.
 
@@ -132,7 +135,7 @@ def build(
         is_fork, can_push: Whether the head branch is in another repository, and whether the App may commit to it.
         run_url: The run's own page, if there is one.
         sections: Further sections of Markdown, shown after the suspected bugs.
-        deliver: As `.github/testforge.yml` says; nothing can be committed for a fork, so there it is `suggestions`.
+        deliver, sign_off: As `.github/testforge.yml` says; nothing can be committed for a fork, so there it is `suggestions`.
     """
     deliver = deliver if can_push and not is_fork else "suggestions"
     tests = proposals(report)
@@ -172,6 +175,7 @@ def build(
         is_quiet=report.status == "nothing-to-test",
         tests=tests,
         deliver=deliver if tests else "suggestions",
+        sign_off=sign_off,
     )
 
 

@@ -6,6 +6,7 @@ import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote, urlsplit
 
 from bot.deliver.markdown import code, plain
 from bot.deliver.review import Review
@@ -119,7 +120,9 @@ def _commit(
     hub: Hub, repository: str, branch: str, onto: str, review: Review, selection: Selection, delivery: str
 ) -> Committed:
     """Make the commit, guarded by the head it goes onto; where the answer is lost, look whether it was made."""
-    variables = {"input": _input(repository, branch, onto, review, selection, delivery)}
+    signer = _signer(hub) if review.sign_off else ""
+    body = messages.commit_body(selection.tests, review.run, delivery, signer)
+    variables = {"input": _input(repository, branch, onto, body, selection, delivery)}
     for attempt in (1, 2, 3):
         try:
             made = hub.graphql(_COMMIT, variables)["createCommitOnBranch"]["commit"]
@@ -140,14 +143,14 @@ def _commit(
 
 
 def _input(
-    repository: str, branch: str, onto: str, review: Review, selection: Selection, delivery: str
+    repository: str, branch: str, onto: str, body: str, selection: Selection, delivery: str
 ) -> Mapping[str, Any]:
     return {
         "branch": {"repositoryNameWithOwner": repository, "branchName": branch},
         "expectedHeadOid": onto,
         "message": {
             "headline": messages.headline(selection.tests),
-            "body": messages.commit_body(selection.tests, review.run, delivery),
+            "body": body,
         },
         "fileChanges": {
             "additions": [
@@ -157,6 +160,14 @@ def _input(
         },
         "clientMutationId": name(delivery),
     }
+
+
+def _signer(hub: Hub) -> str:
+    """Return the bot as GitHub writes the author of its commits, which checks of sign-offs compare with."""
+    login = hub.login
+    host = urlsplit(hub.wire.git_url).hostname or ""
+    number = hub.get(f"//users/{quote(login, safe='')}")["id"]
+    return f"{login} <{number}+{login}@users.noreply.{host}>"
 
 
 def _tip(hub: Hub, branch: str) -> str:

@@ -22,12 +22,17 @@ def headline(tests: Sequence[Proposal]) -> str:
     return text
 
 
-def commit_body(tests: Sequence[Proposal], run: str, delivery: str) -> str:
-    """Return the rest of a commit's message: each test with what it proves, and which run found it."""
+def commit_body(tests: Sequence[Proposal], run: str, delivery: str, signer: str = "") -> str:
+    """Return the rest of a commit's message: each test with what it proves, and which run found it.
+
+    Args:
+        signer: Name and address of whoever signs it off; empty for nobody.
+    """
     rows = [f"- {_neutral(test.name)}{_proof(test)}" for test in tests[:_MOST]]
     if len(tests) > _MOST:
         rows.append(f"- and {len(tests) - _MOST} more")
-    return "\n".join([*rows, "", trailer(delivery), f"Testforge-Run: {run}"])
+    signed = [f"Signed-off-by: {signer}"] if signer else []
+    return "\n".join([*rows, "", trailer(delivery), f"Testforge-Run: {run}", *signed])
 
 
 def trailer(delivery: str) -> str:

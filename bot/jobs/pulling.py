@@ -60,10 +60,11 @@ def review_pull_request(assignment: Assignment, tell: Callable[[Progress], None]
         approved=past.approved,
         scope=_scope(pull),
     )
+    purpose = f"{pull.title}\n\n{pull.body}"
     wrap = partial(Journaled, journal=journal)
     if wish.command == plans.INTENT:
         most = config.intent.questions or Intent().questions  # who asks for questions gets some
-        found = inquiring.look_into(request, config, tell, wrap, past.askings, most=most)
+        found = inquiring.look_into(request, config, tell, wrap, past.askings, most=most, purpose=purpose)
         return Result(
             report={"status": "asked"},
             askings=[asdict(one) for one in found.askings],
@@ -79,6 +80,7 @@ def review_pull_request(assignment: Assignment, tell: Callable[[Progress], None]
         can_push=pull.can_push,
         run_url=_page(operator, assignment.run),
         deliver=config.deliver,
+        sign_off=config.sign_off,
     )
     result = _result(report, built)
     most = config.intent.questions
@@ -87,7 +89,7 @@ def review_pull_request(assignment: Assignment, tell: Callable[[Progress], None]
     left = None if request.budget_usd is None else max(0.0, request.budget_usd - report.usage.cost_usd)
     try:
         request = replace(request, budget_usd=left)
-        found = inquiring.look_into(request, config, tell, wrap, past.askings, most=most)
+        found = inquiring.look_into(request, config, tell, wrap, past.askings, most=most, purpose=purpose)
     except TestforgeError:  # the review is worth posting without questions
         return result
     cost = result.cost_usd + found.usage.cost_usd

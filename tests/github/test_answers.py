@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -58,6 +59,16 @@ def test_the_commit_says_what_was_added(hub: Hub, github: GitHub) -> None:
     assert message.splitlines()[0] == "Add 2 tests for src/quotes.py"
     assert "- test_heavy: covers line 3 of src/quotes.py, kills 1 mutant" in message
     assert "Testforge-Run: run-1" in message
+
+
+def test_a_commit_is_signed_off_by_its_author_where_the_repository_asks_for_it(
+    hub: Hub, github: GitHub
+) -> None:
+    bot = github.shapes.user("testforge[bot]")
+    review = replace(review_of(pulls.read(hub, 1).head), sign_off=True)
+    message = store(github).message(respond(hub, "apply", review=review).commit)
+    signed = f"Signed-off-by: testforge[bot] <{bot['id']}+testforge[bot]@users.noreply.127.0.0.1>"
+    assert message.splitlines()[-1] == signed
 
 
 def test_apply_of_one_test_leaves_the_others_out_and_what_only_they_used(hub: Hub, github: GitHub) -> None:

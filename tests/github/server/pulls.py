@@ -24,6 +24,11 @@ def _permission(call: Call) -> tuple[int, Json]:
     return 200, {"permission": level, "role_name": level, "user": call.shapes.user(login)}
 
 
+@route("GET", "/users/{login}")
+def _user(call: Call) -> tuple[int, Json]:
+    return 200, call.shapes.user(call.parts["login"])
+
+
 @route("GET", "/repos/{owner}/{repo}/pulls/{number}", "pull_requests:read")
 def _pull(call: Call) -> tuple[int, Json]:
     return 200, call.shapes.pull(call.repository, call.pull)
