@@ -8,6 +8,9 @@ from typing import Any
 
 from bot.github.hub import Hub
 
+_BODY = 4000
+"""Characters of a description that are of any use; GitHub takes 65,536."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pull:
@@ -20,6 +23,7 @@ class Pull:
         state: `open`, `closed` or `merged`.
         changed_files: How many files GitHub counts as changed.
         size_kb: Size of the repository as GitHub tells it, in kB.
+        body: The beginning of its description.
         can_push: Whether the App could commit to the head branch at all: no fork, open, not archived.
     """
 
@@ -42,6 +46,7 @@ class Pull:
     can_push: bool
     html_url: str
     node_id: str
+    body: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """Return it as values that JSON can hold."""
@@ -86,4 +91,5 @@ def read(hub: Hub, number: int) -> Pull:
         can_push=not is_fork and state == "open" and not archived,
         html_url=data["html_url"],
         node_id=data["node_id"],
+        body=(data.get("body") or "")[:_BODY],
     )

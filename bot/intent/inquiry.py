@@ -62,7 +62,14 @@ class Inquiry:
 
 
 def inquire(
-    box: Sandbox, subject: Subject, module: str, model: Model | None, *, samples: int = SAMPLES, seed: int = 0
+    box: Sandbox,
+    subject: Subject,
+    module: str,
+    model: Model | None,
+    *,
+    samples: int = SAMPLES,
+    seed: int = 0,
+    purpose: str = "",
 ) -> Inquiry:
     """Run a function's candidates and return what can be asked about it.
 
@@ -73,6 +80,7 @@ def inquire(
         model: Who writes candidates and assertions; None leaves that to slight changes and to the documentation.
         samples: How often a model is asked.
         seed: Decides which slight changes are drawn.
+        purpose: What the change that touches it is for, in its author's words.
 
     Raises:
         UsageError: The function cannot be asked about; says why.
@@ -81,7 +89,7 @@ def inquire(
     reason = unsuitable(subject)
     if reason:
         raise UsageError(f"{subject.name} cannot be asked about: it {reason}.")
-    written = ask(model, subject, samples=samples) if model is not None else None
+    written = ask(model, subject, samples=samples, purpose=purpose) if model is not None else None
     others = [*(written.candidates if written else ()), *mutants(subject, limit=MUTANTS, seed=seed)]
     candidates = _distinct([head(subject), *others])
     proposed = dict(written.assertions) if written else {}

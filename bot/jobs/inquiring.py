@@ -45,6 +45,7 @@ def look_into(
     known: Sequence[Asking] = (),
     *,
     most: int,
+    purpose: str,
 ) -> Found:
     """Return what can be asked about the functions that a request's change touches.
 
@@ -57,6 +58,7 @@ def look_into(
         wrap: Is given the model, and gives the one to be used in its place.
         known: What was found out at earlier heads; a function that has not changed is not looked into again.
         most: How many questions there may be.
+        purpose: What the change is for, in its author's words.
 
     Raises:
         InconclusiveError: The repository's code cannot be installed.
@@ -90,7 +92,9 @@ def look_into(
                 suppress(InconclusiveError, UsageError),
                 place.sandboxes.open(place.tree, place.interpreter) as box,
             ):
-                found = inquire(box, subject, target.module, model, samples=times, seed=request.seed)
+                found = inquire(
+                    box, subject, target.module, model, samples=times, seed=request.seed, purpose=purpose
+                )
                 usage += found.usage
                 askings.append(
                     Asking(target.path, subject.name, request.head or "", kept.as_json(found), share)

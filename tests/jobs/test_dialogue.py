@@ -126,10 +126,12 @@ def test_a_yes_that_the_code_does_not_keep_leads_to_a_bug_and_a_suggestion_that_
         patch.setenv("TESTFORGE_MODEL", "openai/gpt-4o")
         server.chosen = said
         desk.github.world.push(REPOSITORY, "plain", {".github/testforge.yml": WITHOUT_MUTANTS})
-        pull = pull_with(desk, DOUBTFUL, base_ref="plain")
+        pull = pull_with(desk, DOUBTFUL, base_ref="plain", title="Heavy parcels cost more", body="From 30.")
         assert desk.review(pull).state == "done"
 
         assert "**Q1.** In `quotes.py`, `price(30)` should return `300`. Is that so?" in asking(pull).body
+        told = [str(request["messages"]) for request in server.requests]
+        assert sum("Heavy parcels cost more\\n\\nFrom 30." in text for text in told) >= 2
         desk.find = lambda request: real_review(request, lambda _: None)
         answer = tick(desk, pull, "yes-Q1")
 
