@@ -12,6 +12,7 @@ from bot.domain import MutantOutcome, MutantVerdict, MutationResult
 from bot.measure.mutants import generate
 
 bench = pytest.importorskip("bench.mutation", reason="the benchmark is not part of the installed package")
+goals = pytest.importorskip("bench.goals")
 projects = pytest.importorskip("bench.projects")
 rivals = pytest.importorskip("bench.rivals")
 stopwatch = pytest.importorskip("bench.stopwatch")
@@ -48,10 +49,10 @@ def test_a_rival_that_fails_tells_its_last_words(tmp_path: Path) -> None:
 
 
 def test_the_summary_says_what_was_missed() -> None:
-    good = bench.Row(25.0, 20.0, 15.0, {"mutmut": (2.0, 1.5)}, 80, 80, 150.0)
-    poor = bench.Row(11.0, 9.0, 8.0, {"mutmut": (0.9, 1.1)}, 78, 80, 600.0)
-    assert not [line for line in bench.summary([good], 0.02) if "MISSED" in line]
-    missed = [line for line in bench.summary([good, poor], 0.2) if "MISSED" in line]
+    good = goals.Row(25.0, 20.0, 15.0, {"mutmut": (2.0, 1.5)}, 80, 80, 150.0)
+    poor = goals.Row(11.0, 9.0, 8.0, {"mutmut": (0.9, 1.1)}, 78, 80, 600.0)
+    assert not [line for line in goals.summary([good], 0.02) if "MISSED" in line]
+    missed = [line for line in goals.summary([good, poor], 0.2) if "MISSED" in line]
     assert [line.split()[1] for line in missed] == ["20", "12", "99%", "faster", "500", "twice"]
 
 

@@ -68,6 +68,7 @@ class Box:
     low = 1
 
 
+@pytest.mark.filterwarnings("ignore::SyntaxWarning")
 @settings(max_examples=150, deadline=None)
 @given(EXPRESSIONS, VALUES, VALUES, st.one_of(VALUES, st.just(Box())))
 def test_a_rewritten_expression_gives_what_the_original_gives_or_nothing(

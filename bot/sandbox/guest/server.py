@@ -15,7 +15,7 @@ from .infection import Infection
 from .loading import replace_source
 from .plan import SWAP, Case
 from .session import Collected
-from .shop import Begin, Shop
+from .shop import Begin, Enter, Shop
 from .swapping import Functions
 from .trial import Trial, spare_explanations
 from .warming import warm
@@ -82,20 +82,8 @@ def _judge(
     tests = sorted({test for case in cases for test in case.tests}.union(spawners))
     infection = Infection(shop.plan.module, cases, functions, len(shop.job["mutants"]))
 
-    def observe(_: Optional[Case]) -> Begin:
-        def begin(trial: Trial) -> None:
-            def original() -> str:
-                infection.give_up()
-                return str(shop.job["source"])
-
-            replace_source(shop.path, original)
-            for function, name, value in infection.changes:
-                setattr(function, name, value)
-            trial.run(collected)
-
-        return begin
-
-    baseline = control.take(shop, tests, enter, "swap", observe if infection.is_worth_a_run else None)
+    observe = _observer(shop, collected, infection) if infection.is_worth_a_run else None
+    baseline = control.take(shop, tests, enter, "swap", observe)
     # Code that dislikes forks shows here; whether something else is wrong with these tests, the zygote finds out.
     lost = frozenset(test for test in tests if test not in baseline.cpu)
     control.keep(baseline, shop, lost)
@@ -108,6 +96,23 @@ def _judge(
     warm(baseline.imported)
     gc.freeze()
     Workers(shop, enter, baseline, _START_SECONDS).judge(cases)
+
+
+def _observer(shop: Shop, collected: Collected, infection: Infection) -> Enter:
+    """Return what makes a child run tests on functions that are watched."""
+
+    def original() -> str:
+        # Of a module made anew, no function is watched.
+        infection.give_up()
+        return str(shop.job["source"])
+
+    def begin(trial: Trial) -> None:
+        replace_source(shop.path, original)
+        for function, name, value in infection.changes:
+            setattr(function, name, value)
+        trial.run(collected)
+
+    return lambda _: begin
 
 
 def _refuse(shop: Shop, cases: list[Case]) -> None:
