@@ -24,6 +24,8 @@ LEAST_TRIES = 80
 MOST_TRIES = 500
 UNIT_SECONDS = 25
 MOST_OVERDUE = 6
+MOST_BATCHES = 2
+"""So many times the batches asked for at most: one in which a fault was found out does not count."""
 
 
 class Pursuit:
@@ -94,8 +96,9 @@ class Pursuit:
         seeds = seeds[:120]
         self._learn(faults[0])
         rows: list[Any] = []
-        for _ in range(batches if name else 1):
-            if not alive or not seeds:
+        idle = batches if name else 1
+        for _ in range(MOST_BATCHES * idle):
+            if not alive or not seeds or not idle:
                 break
             fresh = self._fresh(seeds, alive, min(MOST_TRIES, LEAST_TRIES + TRIES_PER_FAULT * len(alive)))
             with self.judge.light():
@@ -105,6 +108,7 @@ class Pursuit:
                 seeds.append(fresh[index])
             killed = {number for numbers in shown.values() for number in numbers}
             alive = [fault for fault in alive if fault.number not in killed]
+            idle -= not killed
             self._learn(faults[0])
         return rows
 
