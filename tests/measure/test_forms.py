@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.measure import outcomes
+from bot.errors import MeasureError
+from bot.measure import mutation, outcomes
 from bot.measure.forms import is_right
 from bot.measure.guest_jobs import Answer, _answer
-from bot.sandbox import Completed
+from bot.sandbox import Completed, Sandbox
 from bot.sandbox.guest.seal import Seal
 
 NAME = "test_it.py::test_a"
@@ -86,3 +88,14 @@ def test_what_is_no_row_is_not_believed(line: bytes) -> None:
 )
 def test_a_verdict_that_cannot_be_is_refused(change: dict[str, Any]) -> None:
     assert not is_right({"mutant": 3, "outcome": "killed", "test": 0} | change)
+
+
+@pytest.mark.parametrize("row", [{"mutant": 0, "outcome": "killed", "test": 1}, {"red": [0, 7]}])
+def test_a_test_that_there_is_not_makes_the_mutation_score_worthless(
+    row: dict[str, Any], monkeypatch: pytest.MonkeyPatch, open_box: Callable[..., Sandbox]
+) -> None:
+    found = answer(json.dumps(row).encode())
+    monkeypatch.setattr(mutation, "run_job", lambda *_, **__: found)
+
+    with pytest.raises(MeasureError, match="a test was named that there is not"):
+        mutation._run(open_box({}), {"tests": [NAME]}, 60)
