@@ -86,6 +86,7 @@ PROJECTS = (
     ),
     Project("findpython==0.6.3"),
     Project("levenshtein==0.27.1", COMPILER_CPP),
+    Project("contourpy==1.3.3", COMPILER_CPP),
 )
 
 
