@@ -109,3 +109,27 @@ def test_what_the_directories_above_decide_is_no_test(seen: tuple[Scenario, ...]
 
 def test_chance_changes_nothing_between_two_runs(seen: tuple[Scenario, ...], tmp_path: Path) -> None:
     assert explored(tmp_path, LOTTERY) == seen
+
+
+LATE = '''
+def spelled(number: int) -> str:
+    """Spell a number by a table that is read when it is first needed."""
+    import words_of_numbers
+
+    return words_of_numbers.TABLE[number % 3]
+'''
+TABLE = """
+import os
+
+with open(os.path.join(os.path.dirname(__file__), "words.bin"), encoding="utf-8") as file:
+    TABLE = file.read().split()
+"""
+
+
+def test_a_module_that_reads_its_data_when_it_is_imported_spoils_no_case(tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "words_of_numbers.py").write_text(TABLE, encoding="utf-8")
+    (tree / "words.bin").write_text("zero one two", encoding="utf-8")
+
+    assert told(explored(tmp_path, LATE), "spelled")

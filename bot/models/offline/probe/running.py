@@ -6,6 +6,7 @@ import ast
 import contextlib
 import os
 import re
+import sys
 from types import ModuleType
 from typing import Any
 
@@ -78,11 +79,24 @@ class Runner:
         if not self._bearable(case):
             raise InvalidCaseError("OverdueError")
         try:
-            outcome = self._run(case)
+            outcome = self._run_imported(case)
             self._refuse_accidents(case, outcome)
             return outcome
         except guard.OverdueError:  # the net was hit while what the case left was cleared away
             raise InvalidCaseError("OverdueError") from None
+
+    def _run_imported(self, case: Case) -> Outcome:
+        """Run a case; once more where it imported something, since that may look at files and counts only once."""
+        known = len(sys.modules)
+        try:
+            outcome = self._run(case)
+        except InvalidCaseError:
+            if len(sys.modules) == known:
+                raise
+        else:
+            if len(sys.modules) == known:
+                return outcome
+        return self._run(case)
 
     def _run(self, case: Case) -> Outcome:
         record = self.record
