@@ -52,6 +52,7 @@ def main(arguments: Sequence[str]) -> int:
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)
     sys.setrecursionlimit(1500)
+    sys.dont_write_bytecode = True  # a case that imports something would be refused for it
     warnings.simplefilter("ignore")
     sys.argv = ["probe" if "prove" in arguments[1:] else job["module"]]
     sys.excepthook = _tell
