@@ -20,6 +20,7 @@ from bench.stopwatch import Spent, processes_below, stopwatch
 from bot.domain import Mutant
 
 MUTMUT, GREMLINS = "mutmut==3.*", "pytest-gremlins==1.*"
+_CONFIGURATIONS = ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 _PROGRESS = re.compile(r"Progress (\d+)/\d+")
 
 
@@ -125,7 +126,10 @@ def gremlins(project: Project, tree: Path, work: Path, seconds: float) -> Judged
     """Run pytest-gremlins with two workers for so many seconds at most."""
     python = environment("gremlins", work, GREMLINS)
     place = _copied(tree, work / "gremlins" / project.name)
-    if not (place / "pyproject.toml").exists():
+    texts = [file.read_text() for file in map(place.joinpath, _CONFIGURATIONS) if file.exists()]
+    if not any(
+        section in text for text in texts for section in ("[pytest]", "[tool.pytest", "[tool:pytest]")
+    ):
         # It looks for the module below pytest's root directory, which would be the benchmark's own.
         (place / "pytest.ini").write_text("[pytest]\n")
     options = [
