@@ -267,10 +267,10 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
-            if answer.manner != "trickle":
-                self.wfile.write(content)
-                return
             try:
+                if answer.manner != "trickle":
+                    self.wfile.write(content)
+                    return
                 for place in range(len(content)):
                     self.wfile.write(content[place : place + 1])
                     self.wfile.flush()

@@ -9,7 +9,16 @@ from typing import Any
 
 from bot.errors import ModelError
 from bot.models.redaction import Redactor
-from bot.models.retry import redirected, status_of, unconnected, unreachable, unreadable, without_credit
+from bot.models.retry import (
+    oversize,
+    redirected,
+    status_of,
+    unconnected,
+    unreachable,
+    unreadable,
+    without_credit,
+)
+from bot.models.transport import LONGEST_BYTES
 
 MESSAGE_CHARACTERS = 300
 LAYERS = re.compile(r"^(?:[\w.]*(?:Error|Exception)\s*[:-]\s*)+")
@@ -41,6 +50,8 @@ _PLAINLY_NAMED = frozenset(
 )
 """Providers whose key and address are in `<PROVIDER>_API_KEY` and `<PROVIDER>_API_BASE`."""
 _ELSEWHERE = "the environment"
+_REFUSING = (400, 404, 405, 422, 501)
+"""Statuses with which servers say that they do not do what was asked."""
 
 
 class CallError(ModelError):
@@ -100,34 +111,16 @@ def needs_key(name: str, missing: Sequence[str]) -> str:
 
 
 def _told(litellm: Any, name: str, error: Exception) -> tuple[type[CallError], str]:
-    missing = missing_keys(litellm, name)
-    status = status_of(error)
     address = _place(litellm, name, "API_BASE")
-    if missing and not isinstance(error, TimeoutError):
-        return SetupError, needs_key(name, missing)
-    if "LLM Provider NOT provided" in str(error):
-        return SetupError, unknown_name(name)
-    base = os.environ.get(address, "")
-    if base and not base.startswith(("http://", "https://")):
-        return SetupError, f"The address in {address} begins with neither http:// nor https://; correct it."
-    if redirected(error):
-        return (
-            SetupError,
-            f"What answers for {name} sends to another address, to which no key is sent; "
-            f"set the right one in {address}.",
-        )
-    if without_credit(error):
-        return (
-            SetupError,
-            f"The account at the provider of {name} has no credit left; add some there, or use another model.",
-        )
-    if status in (400, 404, 405, 422, 501) and _NO_TOOLS.search(str(error)):
+    to_set_up = _to_set_up(litellm, name, error, address)
+    if to_set_up:
+        return SetupError, to_set_up
+    status = status_of(error)
+    if status in _REFUSING and _NO_TOOLS.search(str(error)):
         return ToolsError, f"The provider of {name} takes no tools with this model."
     if status in (401, 403):
-        return (
-            SetupError,
-            f"The provider of {name} refused the key; set a valid one in {_place(litellm, name, 'API_KEY')}.",
-        )
+        key = _place(litellm, name, "API_KEY")
+        return SetupError, f"The provider of {name} refused the key; set a valid one in {key}."
     if status == 404:
         return (
             SetupError,
@@ -137,6 +130,33 @@ def _told(litellm: Any, name: str, error: Exception) -> tuple[type[CallError], s
         return CallError, f"The provider of {name} answered again and again that there are too many requests."
     if (isinstance(error, TimeoutError) or status == 408) and not unconnected(error):
         return CallError, f"The model {name} did not answer in time."
+    return _unanswered(litellm, name, error, address)
+
+
+def _to_set_up(litellm: Any, name: str, error: Exception, address: str) -> str:
+    """Return what has to be set up before any call can succeed, whatever status came back; empty if nothing is seen."""
+    missing = missing_keys(litellm, name)
+    if missing and not isinstance(error, TimeoutError):
+        return needs_key(name, missing)
+    if "LLM Provider NOT provided" in str(error):
+        return unknown_name(name)
+    base = os.environ.get(address, "")
+    if base and not base.startswith(("http://", "https://")):
+        return f"The address in {address} begins with neither http:// nor https://; correct it."
+    if redirected(error):
+        return (
+            f"What answers for {name} sends to another address, to which no key is sent; "
+            f"set the right one in {address}."
+        )
+    if without_credit(error):
+        return (
+            f"The account at the provider of {name} has no credit left; add some there, or use another model."
+        )
+    return ""
+
+
+def _unanswered(litellm: Any, name: str, error: Exception, address: str) -> tuple[type[CallError], str]:
+    """Tell a failure whose status says too little: what the request held, the network, what came back."""
     if isinstance(error, litellm.ContextWindowExceededError):
         return (
             ContextError,
@@ -148,6 +168,12 @@ def _told(litellm: Any, name: str, error: Exception) -> tuple[type[CallError], s
         return (
             SetupError,
             f"The provider of {name} cannot be reached; check the network, and the address in {address} if you set one.",
+        )
+    if oversize(error):
+        return (
+            UnreadableError,
+            f"The provider of {name} answered with more than {LONGEST_BYTES // 2**20} MB, which is no model's reply; "
+            f"check the address in {address}.",
         )
     if unreadable(error):
         return (

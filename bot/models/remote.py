@@ -17,8 +17,8 @@ from bot.models.caching import marked
 from bot.models.failures import CallError, told
 from bot.models.prices import Price, price_of
 from bot.models.redaction import Redactor
-from bot.models.redirects import refuse as refuse_redirects
 from bot.models.retry import Retry
+from bot.models.transport import bound
 from bot.models.waiting import wait_for
 from bot.models.wire import reply_from, usage_from, valid_history
 
@@ -182,7 +182,7 @@ def imported() -> Any:
     litellm.telemetry = False
     litellm.suppress_debug_info = True
     logging.getLogger("LiteLLM").setLevel(logging.ERROR)
-    refuse_redirects()
+    bound()
     return litellm
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from bot.models.redirects import RedirectError
+from bot.models.transport import OversizeError, RedirectError
 
 LONGEST_WAIT_S = 60.0
 _NO_REPLY = re.compile(
@@ -136,7 +136,14 @@ def unreadable(error: BaseException) -> bool:
 
     LiteLLM has no class for it; to one provider it gives the status of a server's fault, to another that of a wrong request.
     """
-    return _NO_REPLY.search(str(error)) is not None
+    import httpx
+
+    return oversize(error) or _comes_from(error, httpx.DecodingError) or bool(_NO_REPLY.search(str(error)))
+
+
+def oversize(error: BaseException) -> bool:
+    """Return whether a server answered with more than a reply can hold."""
+    return _comes_from(error, OversizeError)
 
 
 def unreachable(error: BaseException) -> bool:

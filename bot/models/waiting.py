@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import atexit
 import threading
+import time
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 _NAP_S = 0.5
+_GRACE_S = 5.0
 
 _starting = threading.Lock()
 _running: list[asyncio.AbstractEventLoop] = []
@@ -19,8 +21,10 @@ Result = TypeVar("Result")
 def wait_for(call: Coroutine[Any, Any, Result], seconds: float) -> Result:
     """Return what a call gives, from any thread. Raises TimeoutError after so many seconds.
 
-    All calls share one event loop in a thread of its own, so that connections are used again from call to call.
+    All calls share one event loop in a thread of its own, so that connections are used again from call to call. The
+    limit holds also where something keeps that loop from looking at its clock, as reading a long answer does.
     """
+    latest = time.monotonic() + seconds + _GRACE_S
     future = asyncio.run_coroutine_threadsafe(asyncio.wait_for(call, seconds), _loop())
     try:
         while True:
@@ -29,6 +33,8 @@ def wait_for(call: Coroutine[Any, Any, Result], seconds: float) -> Result:
             except TimeoutError:
                 if future.done():  # its own time limit, or it ended this moment
                     return future.result()
+                if time.monotonic() > latest:
+                    raise
     finally:
         future.cancel()  # after Ctrl-C; a call that is done is not touched
 

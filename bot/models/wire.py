@@ -6,6 +6,7 @@ What is written is always valid for every provider: arguments are JSON objects, 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -91,7 +92,8 @@ def usage_from(usage: Mapping[str, Any], cost_usd: float) -> Usage:
 
 
 def _count(value: object) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
+    """Return a number of tokens; some servers tell parts of one, and a part is charged as a whole."""
+    return math.ceil(value) if isinstance(value, int | float) and 0 < value < math.inf else 0
 
 
 def assistant_message(reply: Reply) -> Message:
