@@ -61,7 +61,12 @@ class Tests:
 
 def read_tasks(path: Path) -> dict[str, Task]:
     """Return the tasks of a file by their id. Raises UsageError, with the line, for what is not in the format."""
-    return {row["task_id"]: _task(row) for row in _rows(path, "task_id", "entry_point")}
+    tasks = {}
+    for row in _rows(path, "task_id", "entry_point"):
+        for key in ("test_imports", "hidden_tests"):
+            _are_texts(path, row["task_id"], key, row.get(key) or [])
+        tasks[row["task_id"]] = _task(row)
+    return tasks
 
 
 def read_candidates(path: Path, tasks: Mapping[str, Task]) -> dict[str, Candidates]:
@@ -69,8 +74,11 @@ def read_candidates(path: Path, tasks: Mapping[str, Task]) -> dict[str, Candidat
     found = {}
     for row in _rows(path, "task_id", "codes"):
         name, codes = row["task_id"], row["codes"]
+        _are_texts(path, name, "codes", codes)
         order = row.get("order") or list(range(len(codes)))
-        if any(not isinstance(one, int) or not 0 <= one < len(codes) for one in order):
+        if not isinstance(order, list) or any(
+            not isinstance(one, int) or not 0 <= one < len(codes) for one in order
+        ):
             raise UsageError(f"{path}: `order` of {name!r} holds something that is no index into `codes`.")
         start = tasks[name].prompt if row.get("kind") == "completion" and name in tasks else ""
         found[name] = Candidates(
@@ -83,20 +91,31 @@ def read_tests(path: Path) -> dict[str, Tests]:
     """Return the tests of a file by their task. Raises UsageError for what is not in the format."""
     found = {}
     for row in _rows(path, "task_id", "asserts"):
-        asserts = tuple(map(str, row["asserts"]))
+        _are_texts(path, row["task_id"], "asserts", row["asserts"])
+        asserts = tuple(row["asserts"])
         samples = row.get("samples")
         if samples is None:
             samples = [[index] for index in range(len(asserts))]
-        if any(not isinstance(i, int) or not 0 <= i < len(asserts) for sample in samples for i in sample):
+        if not isinstance(samples, list) or any(
+            not isinstance(sample, list)
+            or any(not isinstance(i, int) or not 0 <= i < len(asserts) for i in sample)
+            for sample in samples
+        ):
             raise UsageError(f"{path}: `samples` of {row['task_id']!r} holds no index into `asserts`.")
         found[row["task_id"]] = Tests(asserts, tuple(map(tuple, samples)))
     return found
 
 
+def _are_texts(path: Path, name: str, key: str, value: object) -> None:
+    """Raise UsageError unless a value is a list of strings."""
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise UsageError(f"{path}: `{key}` of {name!r} is no list of strings.")
+
+
 def _task(row: Mapping[str, Any]) -> Task:
     check = str(row.get("hidden_test") or "")
     if not check and row.get("hidden_tests"):
-        body = "\n".join([*row.get("test_imports", ()), *row["hidden_tests"]])
+        body = "\n".join([*(row.get("test_imports") or ()), *row["hidden_tests"]])
         indented = "\n".join(f"    {line}" for line in body.splitlines())
         # These tests call the function by its own name, so that it is not what `check` is given that they test.
         check = f"def check(candidate):\n{indented}\n"
@@ -127,5 +146,7 @@ def _rows(path: Path, *needed: str) -> Iterator[dict[str, Any]]:
                 yield {**row, "task_id": str(row["task_id"])}
     except json.JSONDecodeError as error:
         raise UsageError(f"{path}, line {number}: this is not JSON: {error.msg}.") from None
-    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
+    except RecursionError:
+        raise UsageError(f"{path}, line {number}: nested too deeply.") from None
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         raise UsageError(f"{path} cannot be read: {error}.") from None
