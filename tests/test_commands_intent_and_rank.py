@@ -185,3 +185,11 @@ def test_a_repository_becomes_examples_with_provenance_and_reasons_for_the_rest(
 def test_a_place_without_python_is_told(tmp_path: Path) -> None:
     done = run("distil", ".", "--out", "a.jsonl", cwd=tmp_path)
     assert (done.returncode, "There is no Python source file" in done.stderr) == (2, True)
+
+
+def test_a_dialogue_that_is_stopped_at_once_still_writes_its_json(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text(RIGHT)
+    done = run("intent", "one.py::f", "--sandbox", "process", "--json", "-", cwd=tmp_path, given="stop\n")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert (report["answers"], report["tests"]) == ([], None)

@@ -52,7 +52,7 @@ def intent(
     with sentences():
         from bot.changes import project_of
         from bot.deliver import record
-        from bot.intent.dialogue import converse
+        from bot.intent.dialogue import begin, converse
 
         files = outputs(json_file, None)
         path, _, name = function.partition("::")
@@ -75,6 +75,7 @@ def intent(
                     console.print(
                         f"{name} leaves nothing to ask: all candidates give the same for every call tried."
                     )
+                files.write_json(record.dump(_as_json(inquiry, begin(inquiry.pool), place, "")))
                 return
             written = _deliver(inquiry, state, target, tree, root, apply, console)
             files.write_json(record.dump(_as_json(inquiry, state, place, written)))
