@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bot.errors import ModelError, UsageError
+from bot.errors import InconclusiveError, ModelError, UsageError
 from bot.models import Message, Reply, ToolSchema, Traits
 from bot.models.around import Around
 from bot.models.redaction import Redactor
@@ -58,7 +58,7 @@ class Recorder:
             raise UsageError(f"{str(directory)!r} cannot be written: {problem.strerror}.") from None
 
     def write(self, request: Request, traits: Traits, result: Mapping[str, Any]) -> None:
-        """Add a call with its reply or error."""
+        """Add a call with its reply or error. Raises InconclusiveError if the disk does not take it."""
         lines: list[dict[str, Any]] = []
         with self._lock:
             for key, part in request.parts():
@@ -77,8 +77,14 @@ class Recorder:
                     **self._redactor.data(result),
                 }
             )
-            with self._path.open("a", encoding="utf-8", errors="backslashreplace") as file:
-                file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+            try:
+                with self._path.open("a", encoding="utf-8", errors="backslashreplace") as file:
+                    file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+            except OSError as problem:
+                raise InconclusiveError(
+                    f"The recording in {str(self._path.parent)!r} could not be continued: {problem.strerror}. "
+                    "Make room there, or record elsewhere."
+                ) from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bot.errors import ModelError, TestforgeError, UsageError
+from bot.errors import InconclusiveError, ModelError, TestforgeError, UsageError
 from bot.models import Message, Reply, ToolSchema
 from bot.models.around import Around
 from bot.models.redaction import Redactor
@@ -42,7 +42,11 @@ class Trace:
             raise UsageError(f"The trace {str(path)!r} cannot be written: {problem.strerror}.") from None
 
     def write(self, messages: Sequence[Message], entry: dict[str, Any]) -> None:
-        """Append one call: of its messages those that the call before it in the same conversation did not hold yet."""
+        """Append one call: of its messages those that the call before it in the same conversation did not hold yet.
+
+        Raises:
+            InconclusiveError: The disk does not take it.
+        """
         conversation = _conversation(messages)
         with self._lock:
             self._calls += 1
@@ -58,8 +62,14 @@ class Trace:
                     **entry,
                 }
             )
-            with self.path.open("a", encoding="utf-8", errors="backslashreplace") as file:
-                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            try:
+                with self.path.open("a", encoding="utf-8", errors="backslashreplace") as file:
+                    file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            except OSError as problem:
+                raise InconclusiveError(
+                    f"The trace {str(self.path)!r} could not be continued: {problem.strerror}. "
+                    "Make room there, or trace elsewhere."
+                ) from None
 
 
 @dataclass(slots=True)

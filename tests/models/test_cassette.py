@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.domain import Usage
-from bot.errors import ModelError, UsageError
+from bot.errors import InconclusiveError, ModelError, UsageError
 from bot.models import Message, Reply, ToolCall, ToolSchema, Traits
 from bot.models.budget import BudgetError
 from bot.models.cassette import FILE, Recorder, Recording
@@ -158,3 +158,13 @@ def test_a_directory_without_a_recording_is_wrong_usage(tmp_path: Path, content:
         (tmp_path / FILE).write_text(content, "utf-8")
     with pytest.raises(UsageError, match="holds no record"):
         Cassette(tmp_path)
+
+
+def test_a_disk_that_takes_no_more_is_told(tmp_path: Path) -> None:
+    redactor = Redactor([])
+    recorder = Recorder(tmp_path / "tape", redactor)
+    (tmp_path / "tape" / FILE).unlink()
+    (tmp_path / "tape" / FILE).symlink_to("/dev/full")
+    model = Recording(Fixed(Reply("ready")), 0, recorder, redactor)
+    with pytest.raises(InconclusiveError, match="could not be continued: No space left"):
+        model.complete([TASK])

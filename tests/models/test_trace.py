@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bot.domain import Usage
-from bot.errors import UsageError
+from bot.errors import InconclusiveError, UsageError
 from bot.models import Message, Reply, ToolCall, ToolSchema
 from bot.models.client import Tapes, load
 from bot.models.failures import CallError
@@ -123,3 +123,11 @@ def test_the_environment_can_ask_for_a_trace(tmp_path: Path, monkeypatch: pytest
     model = load("openai/gpt-4o", seed=0, budget_usd=None, tapes=Tapes(record=tmp_path / "tape"))
     assert isinstance(model, Traced)
     assert model.trace.path == tmp_path / "from-the-environment"
+
+
+def test_a_disk_that_takes_no_more_is_told():
+    model = traced(Path("/dev/full"), Reply("ready"))
+    with pytest.raises(
+        InconclusiveError, match=r"The trace '/dev/full' could not be continued: No space left"
+    ):
+        model.complete([TASK])
