@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 _LONGEST = 100_000
 """Characters of a model's text that are looked at."""
+_TRIES = 60
+"""Lines, one after another from the end, without which a text is tried; each try reads all of it."""
 VALUE = "_"
 """The name under which a predicate sees the value of its call."""
 
@@ -76,7 +78,7 @@ def _statements(text: str) -> Iterator[ast.stmt]:
         warnings.simplefilter("ignore")
         low, high = 0, len(lines)
         # The whole text mostly parses; otherwise the last complete statement is looked for from the end.
-        for end in range(high, low, -1):
+        for end in range(high, max(low, high - _TRIES), -1):
             try:
                 yield from ast.parse("\n".join(lines[:end])).body
                 return

@@ -75,3 +75,11 @@ def test_the_value_of_a_plain_equality_comes_back(values):
     (found,) = split(f"assert f({values!r}) == {values!r}", "f")
     assert found.expected is not None
     assert ast.literal_eval(found.expected) == values
+
+
+def test_a_long_text_that_never_parses_is_tried_a_bounded_number_of_times(monkeypatch):
+    tries = []
+    real = ast.parse
+    monkeypatch.setattr(ast, "parse", lambda *given, **more: tries.append(1) or real(*given, **more))
+    assert split("try:\n" + " x\n" * 300, "f") == ()
+    assert len(tries) < 100
