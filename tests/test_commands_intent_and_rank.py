@@ -139,6 +139,33 @@ def test_answers_become_tests_where_the_repository_keeps_them(repo: Path) -> Non
     assert found["answers"][0]["assertion"] in written
 
 
+NORMALISE = '''def normalise(text: str) -> str:
+    """Return text in lower case, without spaces around it.
+
+    >>> normalise("  A ")
+    'a'
+    """
+    return text.strip()
+'''
+
+
+@pytest.mark.slow
+def test_what_the_documentation_says_and_the_code_does_not_is_asked_first(repo: Path) -> None:
+    (repo / "texts.py").write_text(NORMALISE)
+    done = run("intent", "texts.py::normalise", "--sandbox", "process", cwd=repo, given="yes\n")
+    assert done.returncode == 0, done.stderr
+    assert "1 of at most 3: should normalise('  A ') return 'a'?" in done.stdout
+    assert "The code does not do what you approved: normalise('  A ') == 'a'" in done.stdout
+
+
+@pytest.mark.slow
+def test_a_no_to_what_the_code_does_is_said_to_be_a_bug(repo: Path) -> None:
+    (repo / "clips.py").write_text("def clip(value: int) -> int:\n    return value if value > 1 else 1\n")
+    done = run("intent", "clips.py::clip", "--sandbox", "process", cwd=repo, given="no\nno\nno\n")
+    assert done.returncode == 0, done.stderr
+    assert "The code does what you said it should not: clip(" in done.stdout
+
+
 @pytest.mark.slow
 def test_no_answer_leaves_everything_as_it_was(repo: Path) -> None:
     done = run("intent", "clips.py::clip", "--sandbox", "process", "--apply", cwd=repo)

@@ -66,14 +66,14 @@ def intent(
             author = _Terminal(console, questions)
             console.print(_opening(inquiry))
             state = None
-            for state in converse(inquiry.pool, author, questions=questions):
+            for state in converse(inquiry.pool, author, questions=questions, first=inquiry.doubt):
                 if state.overruled:
                     console.print("  No candidate agrees with all your answers; the last one counts.")
                 console.print(f"  {len(state.alive)} of {len(inquiry.candidates)} candidates agree.\n")
             if state is None:
                 if not author.asked:
                     console.print(
-                        f"{name} leaves nothing to ask: all candidates give the same for every call tried."
+                        f"{name} leaves nothing to ask: no call that was tried tells its candidates apart."
                     )
                 files.write_json(record.dump(_as_json(inquiry, begin(inquiry.pool), place, "")))
                 return
@@ -95,7 +95,7 @@ class _Terminal:
         while True:
             sys.stderr.write("yes / no / undefined / stop: ")
             sys.stderr.flush()
-            line = sys.stdin.readline()
+            line = sys.stdin.readline() if sys.stdin is not None else ""
             if not line:
                 return "stop"
             if line.strip().lower() in _ANSWERS:
@@ -118,7 +118,7 @@ def _inquiry(asked: Request, path: str, name: str) -> Iterator[tuple[Inquiry, Ta
     from bot import changes, repoconfig
     from bot.deliver.progress import listening
     from bot.intent.inquiry import inquire
-    from bot.models.client import load
+    from bot.models.client import greet, load
     from bot.programs.functions import find
     from bot.workshop import site, stage
 
@@ -130,6 +130,8 @@ def _inquiry(asked: Request, path: str, name: str) -> Iterator[tuple[Inquiry, Ta
     target = change.targets[0]
     subject = find(target.source, name)
     writer = None if wish.model == OFFLINE else load(wish.model, seed=wish.seed, budget_usd=wish.budget_usd)
+    if writer is not None:
+        greet(writer)
     with (
         listening(console_on(stderr=True), quiet=False) as tell,
         site(wish, config, change, tell) as place,
@@ -165,6 +167,12 @@ def _deliver(
             f"The code does not do what you approved: {one.text.removeprefix('assert ')}", soft_wrap=True
         )
         console.print(f"  it gives {inquiry.observed(one)}", soft_wrap=True)
+    refused = inquiry.refused(state)
+    for one in refused:
+        console.print(
+            f"The code does what you said it should not: {one.text.removeprefix('assert ')}", soft_wrap=True
+        )
+    wrong = (*wrong, *refused)
     best = inquiry.best(state)
     if wrong and best.origin != "head":
         console.print("The smallest change that agrees with all your answers:\n")

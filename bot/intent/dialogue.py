@@ -5,7 +5,7 @@ It knows neither GitHub nor a terminal: it asks an `Author`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -93,17 +93,26 @@ def next_question(
     return None
 
 
-def converse(pool: Pool, author: Author, *, questions: int = 3) -> Iterator[State]:
+def converse(
+    pool: Pool,
+    author: Author,
+    *,
+    questions: int = 3,
+    first: Callable[[State], int | None] = lambda _: None,
+) -> Iterator[State]:
     """Ask an author and yield the state after each answer, until nothing is left to ask or the author stops.
 
     Args:
         pool: What can be asked.
         author: Who answers.
         questions: At most so many.
+        first: Gives what is to be asked before all that tells candidates apart; None once there is nothing of that kind.
     """
     state = begin(pool)
     for number in range(1, questions + 1):
-        assertion = next_question(pool, state)
+        assertion = first(state)
+        if assertion is None:
+            assertion = next_question(pool, state)
         if assertion is None:
             return
         answer = author.ask(pool.table.assertions[assertion], number)

@@ -53,6 +53,23 @@ class Inquiry:
         table = self.pool.table
         return tuple(table.assertions[number] for number in state.approved if not table.passes(HEAD, number))
 
+    def refused(self, state: State) -> tuple[Assertion, ...]:
+        """Return what the author said no to and the function as it stands does: bugs, too, without a test that shows them."""
+        table = self.pool.table
+        said = [number for number, answer in state.answers if answer == "no"]
+        return tuple(table.assertions[number] for number in said if table.passes(HEAD, number))
+
+    def doubt(self, state: State) -> int | None:
+        """Return what the documentation says and the function as it stands does not do, if it was not asked about yet."""
+        table = self.pool.table
+        if HEAD not in state.alive:
+            return None
+        for one in calls.documented(self.subject):
+            number = table.assertions.index(one) if one in table.assertions else None
+            if number is not None and number not in state.asked and not table.passes(HEAD, number):
+                return number
+        return None
+
     def observed(self, assertion: Assertion) -> str:
         """Return what the function as it stands gives for a call: the value, or how it ends."""
         cell = self.pool.table.cells[HEAD][self.pool.table.calls.index(assertion.call)]

@@ -16,8 +16,8 @@ from tests.github.server import GitHub
 from tests.jobs.counting import CountedModel
 from tests.jobs.serving import AFTER, REPOSITORY, Process, deliver, wait_for
 
-CONFIG = "max_iterations: 3\nmutation:\n  max_mutants: 20\n"
-"""For the repository: a run that has all stages and is short."""
+CONFIG = "max_iterations: 3\nmutation:\n  max_mutants: 20\nintent:\n  questions: 0\n"
+"""For the repository: a run that has all stages and is short; questions would be asked of the model several times alike."""
 
 
 @dataclass

@@ -32,7 +32,7 @@ from tests.store.postgres import Postgres
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 
-CONFIG = "max_iterations: 1\nmutation:\n  enabled: false\n"
+CONFIG = "max_iterations: 1\nmutation:\n  enabled: false\nintent:\n  questions: 0\n"
 """The shortest run that has calls of the model, one after the other, and a review."""
 
 

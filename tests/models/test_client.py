@@ -245,7 +245,7 @@ class TestOverHttp:
     def test_a_model_without_a_known_price_is_charged_its_tokens_only(self, server: ModelServer) -> None:
         server.say(Turn("hello", model="local"))
         reply = remote("openai/some-local-model", budget=0.01).complete([USER])
-        assert (reply.usage, reply.cost_source) == (Usage(1000, 100, 400, 0.0), "unknown")
+        assert (reply.usage, reply.cost_source) == (Usage(1000, 100, 400, 0.0, is_unpriced=True), "unknown")
 
     def test_a_configured_price_goes_before_the_list(self, server: ModelServer) -> None:
         server.say(Turn("hello", model="local"))
