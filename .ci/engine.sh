@@ -54,17 +54,7 @@ fi
 docker info --format 'engine {{.ServerVersion}}, storage {{.Driver}}, runtimes {{range $name, $_ := .Runtimes}}{{$name}} {{end}}'
 
 say "the base image"
-bootstrap() {
-    rm -rf "$1"
-    debootstrap --variant=minbase --include=python3,python3-venv,python3-distutils,ca-certificates,git \
-        "$release" "$1" >"$log/debootstrap" || { tail -n 20 "$log/debootstrap"; return 1; }
-}
-if ! docker image inspect "$base" >/dev/null 2>&1; then
-    patiently bootstrap "$log/base"
-    rm -rf "$log"/base/var/cache/apt/archives/*.deb "$log"/base/var/lib/apt/lists/* "$log"/base/usr/share/{doc,locale,man}/*
-    tar -C "$log/base" -c . | docker import - "$base" >/dev/null
-    rm -rf "$log/base"
-fi
+patiently sh sandbox-images/base.sh "$base"
 
 say "the sandbox image"
 python=$(docker run --rm --network=none "$base" python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')

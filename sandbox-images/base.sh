@@ -18,7 +18,10 @@ debian=${DEBIAN:-testforge-base:$release}
 if ! docker image inspect "$debian" >/dev/null 2>&1; then
     # Later releases have distutils in no package of its own.
     case $release in bullseye | bookworm | focal | jammy) more=,python3-distutils ;; *) more= ;; esac
-    debootstrap --variant=minbase --include="python3,python3-venv,ca-certificates,git$more" \
+    # Ubuntu keeps the package of virtual environments apart.
+    case $release in focal | jammy | noble | plucky | questing) parts=--components=main,universe ;; *) parts= ;; esac
+    # shellcheck disable=SC2086 # an option, or none
+    debootstrap --variant=minbase $parts --include="python3,python3-venv,ca-certificates,git$more" \
         "$release" "$work/debian" >"$work/log" || { tail -n 20 "$work/log"; exit 1; }
     rm -rf "$work"/debian/var/cache/apt/archives/*.deb "$work"/debian/var/lib/apt/lists/* \
         "$work"/debian/usr/share/doc/* "$work"/debian/usr/share/locale/* "$work"/debian/usr/share/man/*

@@ -89,7 +89,7 @@ def _docker(runtime: str | None, without: State) -> Iterator[Check]:
         yield Check("sandbox image", State.BROKEN, problem.message)
         return
     if not tags:
-        fix = "Build it with `sandbox-images/build.sh 3.11`, or set `environment.image` in .github/testforge.yml."
+        fix = "Build it with `sandbox-images/build.sh 3.12`, or set `environment.image` in .github/testforge.yml."
         yield Check("sandbox image", without, f"no image {IMAGES} is there", fix)
         return
     yield Check("sandbox image", State.OK, ", ".join(tags))

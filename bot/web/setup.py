@@ -77,7 +77,7 @@ class Setup:
             "manifest",
             form_action=f"'self' {_origin(github)}",
             action=f"{github}{owner}/settings/apps/new?state={self._state}",
-            manifest=json.dumps(manifest(given["name"], given["address"].rstrip("/"))),
+            manifest=json.dumps(manifest(given["name"], given["address"].rstrip("/"), _here(request))),
             permissions=PERMISSIONS,
             events=EVENTS,
         )
@@ -128,21 +128,27 @@ _DONE = "This server has its GitHub App. To make another one, remove app.json fr
 _ODD = "The address was not the one that GitHub was sent to lead back to. Open /setup and begin again."
 
 
-def manifest(name: str, address: str) -> dict[str, Any]:
+def manifest(name: str, address: str, here: str) -> dict[str, Any]:
     """Return what GitHub is to make the App from: exactly the permissions and events that are used.
 
     Args:
-        address: Where this server is reached, without a slash at its end.
+        address: Where GitHub reaches this server, without a slash at its end.
+        here: Where the operator's browser reaches it: GitHub leads that back, and the cookie of the flow lies there.
     """
     return {
         "name": name,
         "url": _HOMEPAGE,
         "hook_attributes": {"url": f"{address}/webhook", "active": True},
-        "redirect_url": f"{address}/setup/done",
+        "redirect_url": f"{here}/setup/done",
         "public": False,
         "default_permissions": dict(PERMISSIONS),
         "default_events": list(EVENTS),
     }
+
+
+def _here(request: Request) -> str:
+    """Return where the browser reaches this server: a form of our own page says so, also from behind a proxy."""
+    return request.headers.get("origin") or str(request.base_url).rstrip("/")
 
 
 def web_address(api: str) -> str:

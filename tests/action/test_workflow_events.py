@@ -64,13 +64,16 @@ def test_a_pull_request_is_reviewed_in_a_container(github: GitHub, runner, pull:
 
 @pytest.mark.slow
 def test_a_forks_pull_request_leaves_summary_and_patch_and_posts_nothing(github: GitHub, runner) -> None:
+    """Also where the workflow names a model: a fork's workflow has no key for it."""
     number = forked_pull(github)
+    inputs = {**QUICK, "model": "openai/gpt-4o"}
 
-    done = runner().run(example("review.yml"), "pull_request", pull_event(github, number), QUICK)
+    done = runner().run(example("review.yml"), "pull_request", pull_event(github, number), inputs)
 
     assert done.conclusion == "success", done.log
     assert [one.partition(",")[0] for one in done.annotations] == [
-        "notice: The token of a fork's workflow cannot write"
+        "notice: A fork's workflow has no key for the model",
+        "notice: The token of a fork's workflow cannot write",
     ]
     assert not _posted(github)
     assert done.outputs["status"] == "proposed"

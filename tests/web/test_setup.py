@@ -99,6 +99,15 @@ def test_from_the_form_to_the_installation(bare, browser, github, place):
     assert github.world.pem[40:80] not in json.dumps(bare.lines, default=str)
 
 
+def test_github_leads_the_browser_back_to_where_it_came_from_whatever_the_webhooks_address(bare, browser):
+    page = go(browser, address="https://testforge.example.org").text
+    manifest = json.loads(field(page, "manifest"))
+    assert manifest["hook_attributes"]["url"] == "https://testforge.example.org/webhook"
+    assert manifest["redirect_url"] == f"{bare.url}/setup/done"
+    made = httpx.post(action(page), data={"manifest": field(page, "manifest")}, timeout=60)
+    assert browser.get(made.headers["location"]).status_code == 303
+
+
 def test_an_organisation_makes_its_own_app(browser, github):
     page = go(browser, organisation="octo-org").text
     assert action(page).startswith(f"{github.url}/organizations/octo-org/settings/apps/new?state=")

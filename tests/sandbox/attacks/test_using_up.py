@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 
+import dockers
 import pytest
 
 from bot.errors import SandboxError
@@ -92,6 +94,13 @@ def test_a_fork_bomb_ends_with_its_time(container_of: Opener, containers: Docker
         assert done.timed_out
         assert works(box)
     assert works(bystander)
+
+
+def test_a_container_has_its_share_of_cores_and_no_memory_beyond_its_limit(container: DockerSandbox) -> None:
+    with contextlib.closing(dockers.opened("runc").engine.client()) as client:
+        host = client.inspect_container(container.container)["HostConfig"]
+    assert host["MemorySwap"] == host["Memory"] > 0  # swap would come on top otherwise
+    assert 0 < host["NanoCpus"] <= 2e9
 
 
 def test_too_much_memory_in_one_process_is_an_error_in_it(container_of: Opener) -> None:
