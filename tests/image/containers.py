@@ -129,10 +129,7 @@ def scope_of(container: str) -> str:
         return ""
 
 
-def sandboxes(scopes: Iterable[str]) -> list[str]:
-    """Return the sandboxes of these scopes that the engine has now."""
-    return [
-        name
-        for scope in scopes
-        for name in docker("ps", "--all", "--quiet", f"--filter=label={scope}").split()
-    ]
+def sandboxes(scopes: Iterable[str], *, ended: bool = True) -> list[str]:
+    """Return the sandboxes of these scopes that the engine has now, with those that have ended or without."""
+    words = ["ps", "--quiet", *(["--all"] if ended else [])]
+    return [name for scope in scopes for name in docker(*words, f"--filter=label={scope}").split()]
