@@ -149,9 +149,17 @@ def labels() -> dict[str, str]:
 
 
 def remove_abandoned(client: APIClient) -> tuple[str, ...]:
-    """Remove the containers of runs that are gone; returns their ids."""
+    """Remove the containers of runs that are gone; returns their ids.
+
+    Of those made in other process namespaces it cannot be told whether their run lives: they go once they have ended.
+    """
     found = client.containers(all=True, filters={"label": LABEL})
-    gone = tuple(row["Id"] for row in found if _is_abandoned(row["Labels"]))
+    gone = tuple(
+        row["Id"]
+        for row in found
+        if _is_abandoned(row["Labels"])
+        or (row["State"] in ("exited", "dead") and row["Labels"].get(SCOPE) != _scope())
+    )
     for container in gone:
         remove(client, container)
     return gone

@@ -230,17 +230,20 @@ def test_a_container_whose_run_is_gone_is_swept_away_and_others_are_not(
             "killed": engine.labels() | {engine.OWNER: f"{ended.pid}-1"},
             "old": engine.labels() | {engine.UNTIL: "1", engine.SCOPE: "elsewhere"},
             "elsewhere": engine.labels() | {engine.OWNER: "1-1", engine.SCOPE: "elsewhere"},
+            "spent": engine.labels() | {engine.OWNER: "1-1", engine.SCOPE: "elsewhere"},
         }
         made = {
             name: client.create_container(image_interpreter.image, "true", labels=labels)["Id"]
             for name, labels in marks.items()
         }
+        client.start(made["spent"])
+        client.wait(made["spent"])
         try:
             gone = engine.remove_abandoned(client)
         finally:
             engine.remove(client, made["elsewhere"])
 
-    assert {made["killed"], made["old"]} <= set(gone)
+    assert {made["killed"], made["old"], made["spent"]} <= set(gone)
     assert made["elsewhere"] not in gone
     assert container.container not in gone
 
