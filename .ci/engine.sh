@@ -62,8 +62,11 @@ options = ["--platform=ptrace", "--network=none"]
 settings.setdefault("runtimes", {})["runsc"] = {"path": sys.argv[1], "runtimeArgs": options}
 file.write_text(json.dumps(settings))
 PY
-    pkill -HUP -x dockerd
-    sleep 3
+    kill -HUP "$(cat /var/run/docker.pid)"
+    for _ in $(seq 30); do
+        docker info --format '{{json .Runtimes}}' | grep -q '"runsc"' && break
+        sleep 1
+    done
 fi
 docker info --format 'engine {{.ServerVersion}}, storage {{.Driver}}, runtimes {{range $name, $_ := .Runtimes}}{{$name}} {{end}}'
 

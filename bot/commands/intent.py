@@ -66,7 +66,12 @@ def intent(
             author = _Terminal(console, questions)
             console.print(_opening(inquiry))
             state = None
-            for state in converse(inquiry.pool, author, questions=questions, first=inquiry.doubt):
+            for state in converse(
+                inquiry.pool,
+                author,
+                questions=questions,
+                first=lambda state: next(iter(inquiry.doubts(state)), None),
+            ):
                 if state.overruled:
                     console.print("  No candidate agrees with all your answers; the last one counts.")
                 console.print(f"  {len(state.alive)} of {len(inquiry.candidates)} candidates agree.\n")

@@ -59,16 +59,17 @@ class Inquiry:
         said = [number for number, answer in state.answers if answer == "no"]
         return tuple(table.assertions[number] for number in said if table.passes(HEAD, number))
 
-    def doubt(self, state: State) -> int | None:
-        """Return what the documentation says and the function as it stands does not do, if it was not asked about yet."""
+    def doubts(self, state: State) -> tuple[int, ...]:
+        """Return what the documentation says and the function as it stands does not do, as far as it was not asked about."""
         table = self.pool.table
         if HEAD not in state.alive:
-            return None
-        for one in calls.documented(self.subject):
-            number = table.assertions.index(one) if one in table.assertions else None
-            if number is not None and number not in state.asked and not table.passes(HEAD, number):
-                return number
-        return None
+            return ()
+        said = [
+            table.assertions.index(one) for one in calls.documented(self.subject) if one in table.assertions
+        ]
+        return tuple(
+            number for number in said if number not in state.asked and not table.passes(HEAD, number)
+        )
 
     def observed(self, assertion: Assertion) -> str:
         """Return what the function as it stands gives for a call: the value, or how it ends."""

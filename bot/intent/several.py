@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import cast
 
 from bot.intent.dialogue import Answer, State, replay
-from bot.intent.inquiry import HEAD, Inquiry
+from bot.intent.inquiry import Inquiry
 from bot.intent.ranking import ranked
 from bot.programs.assertions import Assertion
-from bot.programs.calls import documented
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +47,12 @@ class Topic:
             return None
         state, pool = self.state, self.inquiry.pool
         meant = [one for one in state.alive if self.inquiry.candidates[one].origin != "mutant"]
+        doubts = self.inquiry.doubts(state)
         for number in ranked(pool, meant, state.asked):
-            if self._is_doubtful(number, meant):
+            letters = {pool.table.outcomes[one][number] for one in meant}
+            if number in doubts or {"P", "F"} <= letters:
                 return pool.table.assertions[number]
         return None
-
-    def _is_doubtful(self, number: int, meant: Sequence[int]) -> bool:
-        table = self.inquiry.pool.table
-        if {"P", "F"} <= {table.outcomes[one][number] for one in meant}:
-            return True
-        fails = HEAD in meant and table.outcomes[HEAD][number] != "P"
-        return fails and table.assertions[number] in documented(self.inquiry.subject)
 
 
 def next_topic(topics: Sequence[Topic]) -> tuple[int, Assertion] | None:
